@@ -1,0 +1,79 @@
+// The hooked entry points as data, made from driver_api.def. Needs no CUDA headers.
+#pragma once
+
+#include "schema/event_kind.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lastref::hooks {
+
+// One value an exported symbol; its number is what spool records carry.
+enum class abi : std::uint16_t {
+#define LASTREF_ABI(name, symbol, ...) symbol,
+#include "expand.h"
+    callback_user_object,    // no entry points but callbacks of the driver into the program
+    callback_host_function,
+    callback_stream,
+    graph_body,              // a conditional node's body graph, made by the call recorded before it
+    count
+};
+
+enum class default_stream : std::uint8_t { none, legacy, per_thread };
+
+struct abi_info {
+    std::string_view symbol;
+    std::string_view name;
+    default_stream streams;
+    event_kind kind;
+    // What the record's fields hold, as written in the table; empty where unused.
+    std::string_view stream = {}, object = {}, other = {}, size = {}, extra = {};
+};
+
+// clang-format off
+inline constexpr std::array abi_table{
+#define STREAM(e) .stream = #e,
+#define OBJECT(e) .object = #e,
+#define OTHER(e) .other = #e,
+#define SIZE(e) .size = #e,
+#define EXTRA(e) .extra = #e,
+#define AFTER(e)
+#define LASTREF_ABI(name_, symbol_, streams_, kind_, style, parameters, arguments, ...) \
+    abi_info{.symbol = #symbol_, .name = #name_, .streams = default_stream::streams_, .kind = event_kind::kind_, __VA_ARGS__},
+#include "expand.h"
+#undef STREAM
+#undef OBJECT
+#undef OTHER
+#undef SIZE
+#undef EXTRA
+#undef AFTER
+    abi_info{.symbol = "callback:user_object", .name = "user object destructor", .streams = default_stream::none,
+             .kind = event_kind::callback_user_object, .object = "user object", .other = "payload", .extra = "destructor"},
+    abi_info{.symbol = "callback:host_function", .name = "host function", .streams = default_stream::none,
+             .kind = event_kind::callback_host_function, .object = "user data", .extra = "function"},
+    abi_info{.symbol = "callback:stream", .name = "stream callback", .streams = default_stream::none,
+             .kind = event_kind::callback_stream, .stream = "stream", .object = "user data", .size = "status", .extra = "function"},
+    abi_info{.symbol = "graph_body", .name = "conditional body graph", .streams = default_stream::none,
+             .kind = event_kind::graph_body, .object = "body graph", .other = "graph", .extra = "node"},
+};
+// clang-format on
+static_assert(abi_table.size() == static_cast<std::size_t>(abi::count));
+
+constexpr abi_info const& info(abi id) { return abi_table[static_cast<std::size_t>(id)]; }
+
+// Changes whenever a symbol's number or meaning does: a spool names the table it was written with.
+constexpr std::uint64_t table_hash() {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    auto const add = [&hash](std::string_view text) {
+        for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        hash = (hash ^ 0xff) * 0x100000001b3;
+    };
+    for (auto const& entry : abi_table) {
+        for (auto const text : {entry.symbol, lastref::info(entry.kind).name, entry.stream, entry.object, entry.other, entry.size, entry.extra})
+            add(text);
+    }
+    return hash;
+}
+
+}  // namespace lastref::hooks

@@ -1,0 +1,37 @@
+// The kinds of event as types: see event_kind.def.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lastref {
+
+enum class event_kind : std::uint16_t {
+#define LASTREF_EVENT_KIND(name, object, verb, order, stacks) name,
+#include "event_kind.def"
+#undef LASTREF_EVENT_KIND
+    count
+};
+
+enum class event_order : std::uint8_t { end, begin, begin_mark };
+enum class stack_setting : std::uint8_t { off, create, all };
+
+struct event_kind_info {
+    std::string_view name;
+    std::string_view object;
+    std::string_view verb;
+    event_order order;
+    stack_setting stacks;
+};
+
+inline constexpr std::array event_kinds{
+#define LASTREF_EVENT_KIND(name, object, verb, order, stacks) \
+    event_kind_info{#name, #object, #verb, event_order::order, stack_setting::stacks},
+#include "event_kind.def"
+#undef LASTREF_EVENT_KIND
+};
+
+constexpr event_kind_info const& info(event_kind kind) { return event_kinds[static_cast<std::size_t>(kind)]; }
+
+}  // namespace lastref
