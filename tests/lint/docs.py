@@ -1,4 +1,7 @@
-"""What README.md and docs/ say exists: commands of ./dev and lastref, their options, and the files they link to."""
+"""What README.md and docs/ say exists: commands of ./dev and lastref, their options, and the files they link to.
+
+And the other way round: every table and view of the trace stands in docs/trace-format.md.
+"""
 
 import os
 import re
@@ -56,11 +59,23 @@ def check_commands(path, text, commands):
     return problems
 
 
+def check_trace_format(root, files):
+    page = "docs/trace-format.md"
+    told = set(re.findall(r"`(\w+)`", read(root, page))) if page in files else set()
+    problems = []
+    for path in files:
+        if re.match(r"schema/\w+\.sql$", path):
+            names = re.findall(r"^CREATE (?:TABLE|VIEW) (\w+)", read(root, path), re.M)
+            problems += [f"{page}: does not tell of {name} ({path})" for name in names if name not in told]
+    return problems
+
+
 if __name__ == "__main__":
     options = arguments(__doc__, ("--lastref", {"default": None, "help": "the built program"}))
     known = Commands(options.root, options.lastref)
-    pages = [f for f in repository_files(options.root) if f.endswith(".md")]
-    found = []
+    paths = repository_files(options.root)
+    pages = [f for f in paths if f.endswith(".md")]
+    found = check_trace_format(options.root, paths)
     for page in pages:
         content = read(options.root, page)
         found += check_links(options.root, page, content)

@@ -252,6 +252,13 @@ class Docs(LintCase):
         self.write("README.md", "[a](docs/there.md#part) `./dev demo`\n```\nlastref report t --format json\n```\n")
         self.passes("docs", "--lastref", self.lastref)
 
+    def test_trace_format(self):
+        self.write("schema/trace.sql", "CREATE TABLE event (id);\nCREATE VIEW losses AS SELECT 1;\n")
+        self.write("docs/trace-format.md", "`event`, losses\n")
+        self.fails("docs", "does not tell of losses (schema/trace.sql)")
+        self.write("docs/trace-format.md", "`event`, `losses`\n")
+        self.passes("docs")
+
     def test_each_fault(self):
         for text, expected in (
                 ("[a](docs/gone.md)", "links to docs/gone.md"),
