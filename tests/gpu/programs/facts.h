@@ -11,12 +11,17 @@
 
 namespace lastref::gpu_test {
 
+inline bool all_as_expected = true;
+
 // One line a fact: "name: value".
 inline void fact(char const* name, long long value) {
     std::printf("%s: %lld\n", name, value);
 }
-inline void fact(char const* name, bool value) {
-    std::printf("%s: %s\n", name, value ? "yes" : "no");
+
+// A fact that must hold: where it does not, the program ends with status 1.
+inline void expect(char const* name, bool holds) {
+    std::printf("%s: %s\n", name, holds ? "yes" : "NO");
+    all_as_expected = all_as_expected && holds;
 }
 
 // No API waits for a user object's destructor, and it may run after the stream has synchronized: give it `limit`.
