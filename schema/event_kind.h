@@ -32,6 +32,8 @@ inline constexpr std::array event_kinds{
 #undef LASTREF_EVENT_KIND
 };
 
-constexpr event_kind_info const& info(event_kind kind) { return event_kinds[static_cast<std::size_t>(kind)]; }
+constexpr event_kind_info const& info(event_kind kind) {
+    return event_kinds[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace lastref
