@@ -28,7 +28,6 @@ ALLOWED = {
     "cuCtxGetCurrent": ("cupti", None, "the collector asks the driver itself for the current context"),
     "cuStreamIsCapturing": ("cupti", None, "the collector asks the driver itself whether a host function is captured"),
     "cuStreamIsCapturing_ptsz": ("cupti", None, "the collector asks the driver itself whether a host function is captured"),
-    "cuGraphHostNodeGetParams": ("cupti", None, "the collector reads host nodes back to unwrap them"),
 }
 
 Recorded = collections.namedtuple("Recorded", "plain nested after_exit failed")
