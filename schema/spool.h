@@ -58,7 +58,7 @@ inline constexpr std::uint8_t flag_nested = 2;           // made by the driver i
 inline constexpr std::uint8_t flag_stack_cut = 4;        // the stack was deeper than max_stack_frames
 inline constexpr std::uint8_t flag_after_exit = 8;       // made after exit handlers had begun
 inline constexpr std::uint8_t flag_after_teardown = 16;  // made after the driver's own exit handler had run
-inline constexpr std::uint8_t flag_capturing = 32;       // host function or callback put into a graph by stream capture
+inline constexpr std::uint8_t flag_one_stamp = 64;       // only the stamp that it sorts by was taken: duration is 0
 
 // A driver call, or a callback of the driver into the program. `object`, `other`, `size` and `extra` mean what the
 // entry point's line in collector/preload/hooks/driver_api.def says.

@@ -107,7 +107,7 @@ CREATE TABLE event (
     size INTEGER NOT NULL,
     extra INTEGER NOT NULL,
     stack INTEGER REFERENCES stack (id),
-    flags INTEGER NOT NULL              -- 1 in a callback, 2 nested, 8 after exit began, 16 after driver teardown, 32 captured
+    flags INTEGER NOT NULL              -- 1 in a callback, 2 nested, 8 after exit began, 16 after driver teardown, 64 no duration taken
 ) STRICT;
 
 CREATE TABLE phase (                    -- steps of a process's life

@@ -98,7 +98,7 @@ std::atomic<std::uint32_t>* table() {
 template <hooks::abi id, class Run>
 void record(pair const& p, std::uint64_t object, std::uint64_t other, std::uint64_t stream, std::uint64_t status,
             Run&& run) {
-    constexpr call_traits traits{id, event_order::begin_mark, stack_setting::all};
+    constexpr call_traits traits{id, event_order::begin_mark, stack_setting::all, stamp_count::two};
     auto const operands = [&](spool::call_record& r) {
         r.stream = stream;
         r.object = object;

@@ -6,7 +6,7 @@ namespace {
 // A record that stands for something a call made besides its own object.
 template <abi id>
 void record_detail(std::uint64_t object, std::uint64_t other, std::uint64_t size, std::uint64_t extra) {
-    constexpr call_traits traits{id, event_order::end, stack_setting::all};
+    constexpr call_traits traits{id, event_order::end, stack_setting::all, stamp_count::two};
     recorded_call call = recorded_call::enter<traits>();
     if (!call.recording()) return;
     call.leave<traits>(0, nullptr, nullptr, [&](spool::call_record& record) {

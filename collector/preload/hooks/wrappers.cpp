@@ -60,6 +60,8 @@ enum class pass { record, after };
                 spool::call_record unused;                                                                             \
                 captures.operator()<pass::after>(unused, true);                                                        \
             }                                                                                                          \
+            if (process::the.options.verify_context) [[unlikely]]                                                      \
+                verify_context();                                                                                      \
         }                                                                                                              \
         return result;                                                                                                 \
     }

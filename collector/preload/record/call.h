@@ -13,15 +13,16 @@ struct call_traits {
     hooks::abi id;
     event_order order;
     stack_setting stacks;
+    stamp_count stamps;
 };
 constexpr call_traits traits_of(hooks::abi id) {
     event_kind_info const& kind = info(hooks::info(id).kind);
-    return {id, kind.order, kind.stacks};
+    return {id, kind.order, kind.stacks, kind.stamps};
 }
 
 class recorded_call {
   public:
-    // Before the driver is entered. `frame` and `caller`: the wrapper's __builtin_frame_address(0) and return address.
+    // Before the driver is entered.
     template <call_traits traits>
     [[gnu::always_inline]] static inline recorded_call enter() {
         recorded_call call;
@@ -31,7 +32,9 @@ class recorded_call {
         thread_ring& r = *call.ring_;
         call.depth_ = r.depth++;
         call.context_ = r.context;
-        call.begin_ = now_ticks();
+        constexpr bool sorts_by_begin = traits.order != event_order::end;
+        if (traits.stamps == stamp_count::two || sorts_by_begin || process::the.options.all_durations)
+            call.begin_ = now_ticks();
         spool::thread_slot& slot = *r.slot;
         if constexpr (traits.order == event_order::begin) {
             // While this stands, the drain writes nothing later: see docs/adr/0002-order.md.
@@ -41,8 +44,9 @@ class recorded_call {
             }
         }
         if (call.depth_ == 0) {
+            // For a process that dies in this call; where no begin was taken, the thread's last stamp is the bound.
             slot.call_api.store(static_cast<std::uint32_t>(traits.id) + 1, std::memory_order_relaxed);
-            slot.call_begin.store(call.begin_, std::memory_order_release);
+            slot.call_begin.store(call.begin_ != 0 ? call.begin_ : r.last_stamp, std::memory_order_release);
         }
         return call;
     }
@@ -53,78 +57,70 @@ class recorded_call {
     [[gnu::always_inline]] inline void mark_begin(Operands&& operands) {
         if (ring_ == nullptr) [[unlikely]]
             return;
-        std::byte* const place = begin_record(1);
-        if (place == nullptr) return;
-        spool::call_record record = head(traits.id, spool::record_type::open);
-        operands(record);
-        *reinterpret_cast<spool::call_record*>(place) = record;
-        finish_record(1);
-        opened_ = true;
+        opened_ = write(traits.id, spool::record_type::open, 0, begin_, 0, 0, 0, operands);
     }
 
     [[gnu::always_inline]] inline bool recording() const { return ring_ != nullptr; }
 
-    // The driver has returned: publishes the record. `operands` evaluates the captures of the table.
+    // The driver has returned: publishes the record. `operands` evaluates the captures of the table; `frame` and
+    // `caller` are the wrapper's frame address and return address.
     template <call_traits traits, class Operands>
     [[gnu::always_inline]] inline void leave(unsigned result, void* frame, void* caller, Operands&& operands) {
-        std::uint64_t const end = now_ticks();
         thread_ring& r = *ring_;
+        settings const& options = process::the.options;
+        bool const one_stamp = traits.stamps == stamp_count::one && !options.all_durations;
+        constexpr bool sorts_by_begin = traits.order != event_order::end;
+        std::uint64_t const end = one_stamp && sorts_by_begin ? begin_ : now_ticks();
+        std::uint64_t const begin = one_stamp ? end : begin_;
         r.depth = depth_;
-        if (r.base != nullptr) [[likely]] {
+        if (r.base != nullptr) [[likely]] {  // null after a fork inside a callback
             std::uint16_t stack = 0;
-            bool const wants_stack = process::the.options.stacks >= traits.stacks ||
-                                     (result != 0 && process::the.options.stacks != stack_setting::off);
-            if (wants_stack) stack = stacks::capture(r, frame, caller);
-            if (std::byte* const place = begin_record(1); place != nullptr) [[likely]] {
-                spool::call_record record =
-                    head(traits.id, opened_ ? spool::record_type::close : spool::record_type::call);
-                record.result = static_cast<std::uint16_t>(result);
-                record.duration = spool::pack_duration(end - begin_);
-                record.stack = stack;
-                operands(record);
-                *reinterpret_cast<spool::call_record*>(place) = record;
-                finish_record(1);
-            }
+            if (options.stacks >= traits.stacks || (result != 0 && options.stacks != stack_setting::off))
+                stack = stacks::capture(r, frame, caller);
+            write(traits.id, opened_ ? spool::record_type::close : spool::record_type::call, result, begin,
+                  spool::pack_duration(end - begin), stack, one_stamp ? spool::flag_one_stamp : 0, operands);
+            r.last_stamp = end;
+            if (holds_order_) r.slot->release_begin.store(0, std::memory_order_release);
+            if (depth_ == 0) r.slot->call_begin.store(0, std::memory_order_release);
         }
-        if (holds_order_) r.slot->release_begin.store(0, std::memory_order_release);
-        if (depth_ == 0) r.slot->call_begin.store(0, std::memory_order_release);
-        if (process::the.options.verify_context) [[unlikely]]
-            verify_context();
     }
 
-    [[gnu::always_inline]] inline std::uint64_t begin() const { return begin_; }
-
   private:
-    [[gnu::always_inline]] inline std::byte* begin_record(std::uint32_t slots) {
+    // Writes straight into the ring, whole words at a time: a record put together elsewhere and copied would stall on
+    // loads that span the stores before them.
+    template <class Operands>
+    [[gnu::always_inline]] inline bool write(hooks::abi id, spool::record_type type, unsigned result,
+                                             std::uint64_t begin, std::uint32_t duration, std::uint16_t stack,
+                                             unsigned flags, Operands&& operands) {
         thread_ring& r = *ring_;
-        if (r.writing != 0) [[unlikely]] {  // we are in a signal handler that interrupted this very function
+        if (r.writing != 0) [[unlikely]] {  // in a signal handler that interrupted this very function
             process::count(spool::loss::records_dropped);
-            return nullptr;
+            return false;
         }
         r.writing = 1;
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        std::byte* const place = rings::room(r, slots);
-        if (place == nullptr) [[unlikely]]
+        std::byte* const place = rings::room(r, 1);
+        if (place == nullptr) [[unlikely]] {
             r.writing = 0;
-        return place;
-    }
-    [[gnu::always_inline]] inline void finish_record(std::uint32_t slots) {
-        rings::publish(*ring_, slots);
+            return false;
+        }
+        flags |= process::the.exit_flags.load(std::memory_order_relaxed);
+        if (r.callbacks != 0) [[unlikely]]
+            flags |= spool::flag_in_callback;
+        if (depth_ > r.callbacks) [[unlikely]]
+            flags |= spool::flag_nested;
+        auto* const words = reinterpret_cast<std::uint64_t*>(place);
+        words[0] = static_cast<std::uint64_t>(id) | static_cast<std::uint64_t>(type) << 16 | std::uint64_t{1} << 24 |
+                   static_cast<std::uint64_t>(result & 0xffff) << 32 | static_cast<std::uint64_t>(flags) << 48 |
+                   static_cast<std::uint64_t>(depth_ < 255 ? depth_ : 255) << 56;
+        words[1] = begin;
+        words[2] = duration | static_cast<std::uint64_t>(stack) << 32 | static_cast<std::uint64_t>(context_) << 48;
+        for (int i = 3; i < 8; ++i) words[i] = 0;
+        operands(*reinterpret_cast<spool::call_record*>(place));
+        rings::publish(r, 1);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        ring_->writing = 0;
-    }
-    [[gnu::always_inline]] inline spool::call_record head(hooks::abi id, spool::record_type type) const {
-        spool::call_record record{};
-        record.api = static_cast<std::uint16_t>(id);
-        record.type = type;
-        record.slots = 1;
-        record.flags = static_cast<std::uint8_t>((ring_->callbacks != 0 ? spool::flag_in_callback : 0) |
-                                                 (depth_ > ring_->callbacks ? spool::flag_nested : 0) |
-                                                 process::the.exit_flags.load(std::memory_order_relaxed));
-        record.depth = static_cast<std::uint8_t>(depth_ < 255 ? depth_ : 255);
-        record.begin = begin_;
-        record.context = context_;
-        return record;
+        r.writing = 0;
+        return true;
     }
 
     thread_ring* ring_ = nullptr;
@@ -134,5 +130,10 @@ class recorded_call {
     bool holds_order_ = false;
     bool opened_ = false;
 };
+// The words written above are the record's fields on a little-endian machine.
+static_assert(offsetof(spool::call_record, result) == 4 && offsetof(spool::call_record, flags) == 6 &&
+              offsetof(spool::call_record, begin) == 8 && offsetof(spool::call_record, duration) == 16 &&
+              offsetof(spool::call_record, stack) == 20 && offsetof(spool::call_record, context) == 22 &&
+              offsetof(spool::call_record, stream) == 24);
 
 }  // namespace lastref::preload

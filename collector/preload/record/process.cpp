@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +100,10 @@ int open_spool_file(std::uint64_t start) {
 }
 
 void* map_spool(int fd, std::uint64_t& bytes) {
+    if (bytes < spool::header_bytes + spool::thread_slots_bytes + spool::segment_size) {
+        errno = EFBIG;
+        return MAP_FAILED;
+    }
     int const failed = posix_fallocate(fd, 0, spool::header_bytes);
     if (failed != 0 && failed != EOPNOTSUPP && failed != EINVAL) return MAP_FAILED;
     if (ftruncate(fd, static_cast<off_t>(spool::header_bytes + spool::thread_slots_bytes)) != 0) return MAP_FAILED;
@@ -144,6 +149,10 @@ bool create_spool() {
     int const fd = open_spool_file(start);
     if (fd < 0) return false;
     std::uint64_t bytes = the.options.spool_max;
+    // Growing a file beyond this limit would not only fail but send SIGXFSZ, which ends the program.
+    rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur / spool::page * spool::page;
     void* const base = map_spool(fd, bytes);
     close(fd);
     if (base == MAP_FAILED) {
@@ -306,11 +315,9 @@ namespace {
 // The descriptor is not kept: programs close all descriptors, and the number would be another file then.
 template <class Use>
 auto with_spool_file(Use&& use) -> decltype(use(0)) {
-    int const saved = errno;
     int const fd = open(spool_path, O_RDWR | O_CLOEXEC);
     auto const result = use(fd);
     if (fd >= 0) close(fd);
-    errno = saved;
     return result;
 }
 
@@ -335,9 +342,7 @@ std::uint32_t take_segment() {
     if (index == spool::no_segment) index = grow_file();
     if (index == spool::no_segment || segment(index)->serial != 0) return index;
     // Never used by this process, so not in its page table: one call instead of a page fault every 64 records.
-    int const saved = errno;
     madvise(segment(index), spool::segment_size, MADV_POPULATE_WRITE);
-    errno = saved;
     return index;
 }
 

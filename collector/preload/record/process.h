@@ -21,6 +21,7 @@ struct thread_ring;
 struct settings {
     stack_setting stacks = stack_setting::create;
     std::uint64_t spool_max = std::uint64_t{4} << 30;
+    bool all_durations = false;  // two stamps for every call
     bool verify_context = false;
 };
 

@@ -18,15 +18,15 @@ struct thread_ring {
     std::uint8_t unusable;     // no room for this thread; tried again after a while
     spool::thread_slot* slot;
     std::uint64_t segment_serial;
-    std::uint64_t fork_mark;  // value of process::the.fork_mark when the ring was taken
-    std::uint32_t depth;      // recorded calls and callbacks open on this thread
-    std::uint32_t callbacks;  // callbacks among them
-    std::uint32_t order;      // of the current segment in the chain
+    std::uint64_t last_stamp;  // of the latest record: no later call of this thread began before it
+    std::uint64_t fork_mark;   // value of process::the.fork_mark when the ring was taken
+    std::uint32_t depth;       // recorded calls and callbacks open on this thread
+    std::uint32_t callbacks;   // callbacks among them
+    std::uint32_t order;       // of the current segment in the chain
     std::uint32_t slot_index;
     // The current context as the hooks saw it. A thread begins with none, and only hooked calls change it.
     std::uint64_t context_handle;
     std::uint16_t context;
-    std::uint8_t key_set;
     stack_cache* stacks;
 };
 static_assert(std::is_trivially_destructible_v<thread_ring> && std::is_trivially_default_constructible_v<thread_ring>);

@@ -68,6 +68,14 @@ std::uint64_t read_spool_max(setting_errors& errors) {
     return by_default;
 }
 
+bool read_durations(setting_errors& errors) {
+    char const* const value = getenv("LASTREF_DURATIONS");
+    if (value == nullptr || *value == 0 || strcmp(value, "long") == 0) return false;
+    if (strcmp(value, "all") == 0) return true;
+    complain(errors, "LASTREF_DURATIONS", value, "it is long or all; long is used");
+    return false;
+}
+
 bool read_flag(char const* name, setting_errors& errors) {
     char const* const value = getenv(name);
     if (value == nullptr || *value == 0 || strcmp(value, "0") == 0) return false;
@@ -82,6 +90,7 @@ settings read_settings(setting_errors& errors) {
     settings result;
     result.stacks = read_stacks(errors);
     result.spool_max = read_spool_max(errors);
+    result.all_durations = read_durations(errors);
     result.verify_context = read_flag("LASTREF_VERIFY", errors);
     return result;
 }
