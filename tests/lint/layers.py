@@ -8,8 +8,8 @@ import re
 
 from sources import arguments, blank, cpp_files, finish, read, repository_files
 
-# The store's types, which know nothing of SQL.
-ROWS = ["analyzer/store/rows.h", "analyzer/store/strong_id.h"]
+# The part of the store whose interface shows no SQL: rows as types, and the trace that yields them.
+ROWS = ["analyzer/store/rows.h", "analyzer/store/strong_id.h", "analyzer/store/trace.h", "analyzer/store/error.h"]
 
 # Folder → folders and files that its files may include. The longest folder that fits a file counts; a folder may include itself.
 MAY_INCLUDE = {

@@ -1,7 +1,7 @@
-"""Every rule has its code, its page and its golden report, all under one name.
+"""Every rule has its detector, its page and its golden report, all under one name.
 
-The rule `failed-free` is analyzer/detectors/failed_free.cpp, docs/rules/failed-free.md, and a file under tests/golden
-whose name is or begins with `failed-free`. A file of analyzer/detectors is a rule if it names itself: "failed-free".
+Rules are listed in analyzer/findings/rules.cpp. The rule `failed-free` is analyzer/detectors/failed_free.cpp,
+docs/rules/failed-free.md, and a file under tests/golden (or tests/*/golden) whose name is or begins with `failed-free`.
 """
 
 import os
@@ -10,12 +10,15 @@ import re
 from sources import arguments, finish, read, repository_files
 
 
-def code_rules(root, files):
-    for path in files:
-        if re.fullmatch(r"analyzer/detectors/\w+\.cpp", path):
-            name = os.path.basename(path)[:-len(".cpp")].replace("_", "-")
-            if f'"{name}"' in read(root, path):
-                yield name
+RULES = "analyzer/findings/rules.cpp"
+
+
+def listed_rules(root, files):
+    return set(re.findall(r'^\s*\{"([a-z][a-z-]*)",', read(root, RULES), re.M)) if RULES in files else set()
+
+
+def detector(rule):
+    return f"analyzer/detectors/{rule.replace('-', '_')}.cpp"
 
 
 def page_rules(files):
@@ -27,13 +30,11 @@ def goldens(files):
     return {os.path.basename(path) for path in files if re.match(r"tests/(\w+/)?golden/", path)}
 
 
-def compare(code, pages, golden_files):
-    problems = []
-    for rule in sorted(code | pages):
-        if rule not in code:
-            problems.append(f"docs/rules/{rule}.md: no analyzer/detectors/{rule.replace('-', '_')}.cpp names this rule")
-        if rule not in pages:
-            problems.append(f"rule {rule}: no docs/rules/{rule}.md")
+def compare(listed, files):
+    pages, golden_files = page_rules(files), goldens(files)
+    problems = [f"docs/rules/{rule}.md: {RULES} lists no such rule" for rule in sorted(pages - listed)]
+    for rule in sorted(listed):
+        problems += [f"rule {rule}: no {path}" for path in (detector(rule), f"docs/rules/{rule}.md") if path not in files]
         if not any(re.match(rf"{rule}\b(?!-)", name) for name in golden_files):
             problems.append(f"rule {rule}: no golden report under tests/golden")
     return problems
@@ -42,5 +43,5 @@ def compare(code, pages, golden_files):
 if __name__ == "__main__":
     options = arguments(__doc__)
     paths = repository_files(options.root)
-    rules = set(code_rules(options.root, paths))
-    finish(compare(rules, page_rules(paths), goldens(paths)), f"{len(rules)} rules")
+    rules = listed_rules(options.root, paths)
+    finish(compare(rules, paths), f"{len(rules)} rules")

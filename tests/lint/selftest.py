@@ -52,14 +52,14 @@ class LintCase(unittest.TestCase):
 class Layers(LintCase):
     def setUp(self):
         super().setUp()
-        for path in ("schema/spool.h", "analyzer/store/reader.h", "analyzer/report/text.h", "collector/preload/hook.h",
+        for path in ("schema/spool.h", "analyzer/store/query.h", "analyzer/report/text.h", "collector/preload/hook.h",
                      "gui/app/window.h", "analyzer/findings/finding.h", "analyzer/reference/queue.h"):
             self.write(path, "#pragma once\n")
 
     def test_healthy(self):
-        self.write("analyzer/store/a.cpp", '#include "reader.h"\n#include "schema/spool.h"\n#include <sqlite3.h>\n')
+        self.write("analyzer/store/a.cpp", '#include "query.h"\n#include "schema/spool.h"\n#include <sqlite3.h>\n')
         self.write("collector/preload/a.cpp", '#include "hook.h"\n#include <cuda.h>\n')
-        self.write("gui/app/a.cpp", '#include "analyzer/store/reader.h"\n#include <QWidget>\n')
+        self.write("gui/app/a.cpp", '#include "analyzer/store/query.h"\n#include <QWidget>\n')
         self.write("analyzer/cli/a.cpp", '#include "collector/preload/hook.h"\n')
         self.write("tests/unit/a.cpp", '#include "gui/app/window.h"\n#include <cuda.h>\n#include <sqlite3.h>\n')
         self.write("analyzer/model/a.cpp", '// #include <cuda.h>\n#include <map>\n')
@@ -67,13 +67,13 @@ class Layers(LintCase):
 
     def test_each_direction(self):
         for path, include, expected in (
-                ("schema/a.h", '"analyzer/store/reader.h"', "schema may not include analyzer/store/reader.h"),
-                ("collector/spool/a.cpp", '"analyzer/store/reader.h"', "collector/spool may not include"),
+                ("schema/a.h", '"analyzer/store/query.h"', "schema may not include analyzer/store/query.h"),
+                ("collector/spool/a.cpp", '"analyzer/store/query.h"', "collector/spool may not include"),
                 ("analyzer/store/a.cpp", '"collector/preload/hook.h"', "analyzer may not include collector/preload/hook.h"),
                 ("analyzer/store/a.cpp", '"../../collector/preload/hook.h"', "analyzer may not include"),
                 ("analyzer/store/a.cpp", '"gui/app/window.h"', "analyzer may not include gui/app/window.h"),
-                ("analyzer/detectors/a.cpp", '"analyzer/store/reader.h"', "analyzer/detectors may not include"),
-                ("analyzer/report/a.cpp", '"analyzer/store/reader.h"', "analyzer/report may not include"),
+                ("analyzer/detectors/a.cpp", '"analyzer/store/query.h"', "analyzer/detectors may not include"),
+                ("analyzer/report/a.cpp", '"analyzer/store/query.h"', "analyzer/report may not include"),
                 ("analyzer/reference/a.h", '"schema/spool.h"', "analyzer/reference may not include schema/spool.h"),
                 ("collector/preload/a.cpp", '"collector/drain/gone.h"', "collector/preload may not include"),
         ):
@@ -274,8 +274,8 @@ class Docs(LintCase):
 class Rules(LintCase):
     def setUp(self):
         super().setUp()
-        self.write("analyzer/detectors/failed_free.cpp", 'rule{"failed-free"}')
-        self.write("analyzer/detectors/registry.cpp", "all of them")
+        self.write("analyzer/findings/rules.cpp", 'rules{{\n    {"failed-free", "One."},\n}};\n')
+        self.write("analyzer/detectors/failed_free.cpp", "code")
         self.write("docs/rules/failed-free.md", "page")
         self.write("tests/golden/failed-free.txt", "report")
 
@@ -284,6 +284,7 @@ class Rules(LintCase):
 
     def test_each_fault(self):
         for path, expected in (("analyzer/detectors/failed_free.cpp", "no analyzer/detectors/failed_free.cpp"),
+                               ("analyzer/findings/rules.cpp", "docs/rules/failed-free.md: analyzer/findings/rules.cpp lists"),
                                ("docs/rules/failed-free.md", "no docs/rules/failed-free.md"),
                                ("tests/golden/failed-free.txt", "no golden report")):
             with self.subTest(path=path):
