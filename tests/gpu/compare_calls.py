@@ -97,6 +97,11 @@ def allowed(symbol, more_in_cupti):
     return reason if limit is None or abs(more_in_cupti) <= limit else None
 
 
+def comparable(mine, symbol, result):
+    """Whether both sides counted the same calls, so that they must agree about the failed ones too."""
+    return not mine.nested and not mine.after_exit and symbol not in result["allowed"]
+
+
 def compare(trace, paths):
     cupti, cupti_failed, files = read_counts(paths)
     recorded = recorded_calls(trace, [file["pid"] for file in files])
@@ -115,7 +120,7 @@ def compare(trace, paths):
             result["allowed"][symbol] = {"recorded": mine.plain, "cupti": cupti[symbol], "reason": reason}
         else:
             result["differences"][symbol] = {"recorded": mine.plain, "cupti": cupti[symbol]}
-        if not mine.nested and not mine.after_exit and mine.failed != cupti_failed[symbol]:
+        if comparable(mine, symbol, result) and mine.failed != cupti_failed[symbol]:
             result["failed"][symbol] = {"recorded": mine.failed, "cupti": cupti_failed[symbol]}
     result["by_name"] = by_base_name(result["differences"], names)
     result["nested"] = {s: r.nested for s, r in recorded.items() if r.nested}

@@ -90,6 +90,10 @@ class Comparison(unittest.TestCase):
         self.assertEqual(self.compare({"cuMemFree_v2": 2}, {"cuMemFree_v2": 1})["failed"], {})
         self.assertIn("cuMemFree_v2", self.compare({"cuMemFree_v2": 2})["failed"])
 
+    def test_failures_of_the_collectors_own_calls_are_no_difference(self):
+        self.record("cuCtxGetCurrent", 1)
+        self.assertEqual(self.compare({"cuCtxGetCurrent": 3}, {"cuCtxGetCurrent": 2})["failed"], {})
+
     def test_processes_without_counts_are_named(self):
         self.record("cuMemFree_v2", 3)
         result = self.compare({}, pid=78, state="subscribed")

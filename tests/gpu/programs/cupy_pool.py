@@ -33,7 +33,7 @@ def stream_ordered_pool():
 @part
 def pinned_memory():
     block = cupy.cuda.alloc_pinned_memory(1 << 16)
-    fact("pinned bytes", block.mem.size >= 1 << 16)
+    fact("pinned block is large enough", block.size() >= 1 << 16)
     del block
     cupy.get_default_pinned_memory_pool().free_all_blocks()
 
