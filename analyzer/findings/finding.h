@@ -46,7 +46,8 @@ struct finding {
     std::vector<std::string> holders;  // user-object-leak: who still holds references
     std::string why;                   // why this matters
     std::string advice;                // what to do
-    store::process_id process;
+    store::process_id process;      // where it was seen first
+    std::uint64_t processes = 1;    // in how many: ranks of one job have the same findings
     std::vector<object_note> objects;  // the first few of `count`
     std::vector<site> sites;
     store::time_ns first_seen = 0;
@@ -62,6 +63,7 @@ inline constexpr std::size_t most_objects = 8;  // listed per finding
 // Findings as they are made, and which object each explains: an object is explained once, by its cause.
 class collection {
   public:
+    // A finding with the fingerprint of an earlier one, of another process, is counted there. Returns its index.
     std::size_t add(finding made);
     finding& at(std::size_t index) { return findings_[index]; }
 
@@ -73,6 +75,7 @@ class collection {
 
   private:
     std::vector<finding> findings_;
+    std::unordered_map<std::string, std::size_t> by_fingerprint_;
     std::unordered_map<model::object_id, std::size_t> explained_;
 };
 

@@ -18,10 +18,14 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 std::string counted(std::int64_t count) {
-    auto digits = fmt::format("{}", count);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
-        digits.insert(static_cast<std::size_t>(at), ",");
-    return digits;
+    auto const digits = fmt::format("{}", count);
+    std::string out;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        bool const between = i > 0 && digits[i - 1] != '-';
+        if (between && (digits.size() - i) % 3 == 0) out += ',';
+        out += digits[i];
+    }
+    return out;
 }
 
 std::string counted(std::uint64_t count, std::string_view singular) {

@@ -129,7 +129,7 @@ void process_state::tell(event const& e) {
 
 void process_state::take(store::event const& row) {
     auto const& api = trace_.at(row.api);
-    ++events_;
+    if (events_++ == 0) first_event_ = row.begin;
     last_time_ = std::max(last_time_, row.end());
     event e{row, api, process_.id, resolve_stream(row, api)};
     auto const& life = lifecycle_of(api.kind);

@@ -30,7 +30,8 @@ class process_state {
     registry const& objects() const { return objects_; }
     model::graphs const& graphs() const { return graphs_; }
     std::uint64_t events() const { return events_; }
-    store::time_ns last_time() const { return last_time_; }
+    store::time_ns first_event() const { return first_event_; }  // begin of the first call
+    store::time_ns last_time() const { return last_time_; }      // end of the last one
 
     // The event's stream while it is captured does not do anything yet.
     bool capturing(stream_identity const& stream) const { return captures_.capturing(stream); }
@@ -100,6 +101,7 @@ class process_state {
     };
     std::unordered_map<store::handle, primary> primaries_;  // by device
     std::uint64_t events_ = 0;
+    store::time_ns first_event_ = 0;
     store::time_ns last_time_ = 0;
 };
 
