@@ -56,7 +56,9 @@ using namespace lastref::preload;
 bool lastref_dlsym_is_ours(void* handle, char const* name) {
     if (driver::hooked_name(name)) return true;
     // Not in the table; but where a hooked family has grown a function since, the trace must say so.
-    if (handle != RTLD_DEFAULT && driver::in_families(name) && driver::find_loaded()) driver::note_obtained(name);
+    if (handle != RTLD_DEFAULT && driver::in_families(name) && driver::find_loaded() &&
+        next_dlsym(handle, name) != nullptr)
+        driver::note_obtained(name);
     return false;
 }
 
