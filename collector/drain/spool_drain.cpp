@@ -163,9 +163,9 @@ void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
 void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const& owner) {
     if (std::uint64_t const begin = owner.release_begin.load(std::memory_order_acquire))
         soft_limit_ = std::min(soft_limit_, begin);
-    // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we saw
-    // the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not hold up
-    // everything else.
+    // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we
+    // saw the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not
+    // hold up everything else.
     std::uint64_t const now = clock_.ticks(less(now_.ns, margin));
     std::uint64_t const begin = owner.call_begin.load(std::memory_order_acquire);
     if (begin != thread.call_begin) {
@@ -174,7 +174,8 @@ void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const&
         thread.call_not_before = std::max(begin, thread.outside_at);
     }
     thread.outside_at = now;  // of whatever call is seen next
-    if (begin != 0 && now_.ns - thread.call_seen_ns < preemption) soft_limit_ = std::min(soft_limit_, thread.call_not_before);
+    if (begin != 0 && now_.ns - thread.call_seen_ns < preemption)
+        soft_limit_ = std::min(soft_limit_, thread.call_not_before);
 }
 
 bool spool_drain::read_everything() const {
