@@ -1,6 +1,7 @@
 // What the trace's tables `kind` and `api` say, made from the table of hooks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,15 @@ namespace lastref::drain {
 // "ok ? x : 0" is "x".
 std::string readable_capture(std::string_view expression);
 
-// Fills both tables of a new trace. Row ids are the numbers that spool records carry.
+// Row ids begin at 1: the numbers that spool records carry, plus one.
+constexpr std::int64_t api_row(std::uint16_t number) {
+    return number + std::int64_t{1};
+}
+constexpr std::uint16_t api_number(std::int64_t row) {
+    return static_cast<std::uint16_t>(row - 1);
+}
+
+// Fills both tables of a new trace.
 void write_api_rows(database& db);
 
 }  // namespace lastref::drain
