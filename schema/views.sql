@@ -11,7 +11,7 @@
 CREATE VIEW calls AS
 SELECT event.id AS event, process.pid, thread.tid, thread.name AS thread, event.begin / 1000.0 AS begin_us,
        event.duration / 1000.0 AS duration_us, api.name AS call, api.symbol, kind.name AS kind, kind.verb, event.result,
-       printf('0x%x', context.handle) AS context,
+       iif(context.handle IS NULL, NULL, printf('0x%x', context.handle)) AS context,
        CASE WHEN api.default_stream = 'none' AND event.stream = 0 THEN NULL
             WHEN event.stream = 0 THEN api.default_stream || ' (0)'
             WHEN event.stream = 1 THEN 'legacy' WHEN event.stream = 2 THEN 'per_thread'
@@ -195,7 +195,7 @@ CREATE VIEW outstanding_allocations AS
 WITH gone AS MATERIALIZED (
     SELECT process, id, kind, object FROM _event WHERE result = 0 AND kind IN ('context_destroy', 'primary_context_reset'))
 SELECT process.pid, memory.class AS kind, printf('0x%x', memory.object) AS address, memory.size AS bytes, api.name AS call,
-       memory.begin / 1000.0 AS allocated_us, thread.tid, thread.name AS thread, printf('0x%x', context.handle) AS context,
+       memory.begin / 1000.0 AS allocated_us, thread.tid, thread.name AS thread, iif(context.handle IS NULL, NULL, printf('0x%x', context.handle)) AS context,
        memory.id AS event, memory.stack
 FROM _memory_event AS memory JOIN process ON process.id = memory.process JOIN thread ON thread.id = memory.thread
      JOIN api ON api.id = memory.api LEFT JOIN context ON context.id = memory.context
