@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "collector/preload/hooks/api_table.h"
-
 namespace lastref::drain {
 namespace {
 
@@ -89,7 +87,7 @@ std::string readable_capture(std::string_view expression) {
 void write_api_rows(database& db) {
     statement kind(db, "INSERT INTO kind (id, name, object, verb) VALUES (?, ?, ?, ?)");
     for (std::size_t i = 0; i < event_kinds.size(); ++i)
-        kind(static_cast<std::int64_t>(i + 1), event_kinds[i].name, event_kinds[i].object, event_kinds[i].verb);
+        kind(static_cast<std::int64_t>(i) + 1, event_kinds[i].name, event_kinds[i].object, event_kinds[i].verb);
 
     statement api(db,
                   "INSERT INTO api (id, symbol, name, default_stream, kind, object, other, size, extra)"
@@ -98,7 +96,7 @@ void write_api_rows(database& db) {
         hooks::abi_info const& entry = hooks::abi_table[i];
         auto const object = column(entry.object), other = column(entry.other), size = column(entry.size),
                    extra = column(entry.extra);
-        api(api_row(static_cast<std::uint16_t>(i)), entry.symbol, entry.name, name_of(entry.streams),
+        api(api_row(static_cast<hooks::abi>(i)), entry.symbol, entry.name, name_of(entry.streams),
             static_cast<std::int64_t>(entry.kind) + 1, object, other, size, extra);
     }
 }

@@ -1,11 +1,11 @@
 // What the trace's tables `kind` and `api` say, made from the table of hooks.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "collector/drain/sqlite.h"
+#include "collector/preload/hooks/api_table.h"
 
 namespace lastref::drain {
 
@@ -13,15 +13,15 @@ namespace lastref::drain {
 // "ok ? x : 0" is "x".
 std::string readable_capture(std::string_view expression);
 
-// Row ids begin at 1: the numbers that spool records carry, plus one.
-constexpr std::int64_t api_row(std::uint16_t number) {
-    return number + std::int64_t{1};
-}
-constexpr std::uint16_t api_number(std::int64_t row) {
-    return static_cast<std::uint16_t>(row - 1);
-}
-
-// Fills both tables of a new trace.
+// Fills both tables of a new trace. Row ids count from 1, as SQLite's do.
 void write_api_rows(database& db);
+
+// The row in table `api` of an entry point, and back.
+constexpr std::int64_t api_row(hooks::abi id) {
+    return static_cast<std::int64_t>(id) + 1;
+}
+constexpr hooks::abi abi_of(std::int64_t row) {
+    return static_cast<hooks::abi>(row - 1);
+}
 
 }  // namespace lastref::drain

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "collector/drain/api_rows.h"
-#include "collector/preload/hooks/api_table.h"
 
 namespace lastref::drain {
 namespace {
@@ -95,7 +94,7 @@ void spool_drain::load_earlier_work() {
     open.bind(trace_writer::number(rows_.id()));
     while (open.next())
         earlier_open_[open.integer(0)].push_back(
-            {std::nullopt, api_number(open.integer(1)), event_id{open.integer(2)}});
+            {std::nullopt, static_cast<std::uint16_t>(abi_of(open.integer(1))), event_id{open.integer(2)}});
     statement phase(writer_.db(), "SELECT max(at) FROM phase WHERE process = ? AND what = 'exec'");
     phase.bind(trace_writer::number(rows_.id()));
     if (phase.next() && !phase.is_null(0)) last_phase_ = spool::phase::exec;
@@ -350,7 +349,7 @@ event_row spool_drain::row_of(ready_record const& ready) {
     event_row row{.begin = time(call.begin),
                   .duration = std::nullopt,
                   .thread = ready.what.thread->row(),
-                  .api = api_row(call.api),
+                  .api = api_row(static_cast<hooks::abi>(call.api)),
                   .result = std::nullopt,
                   .context = rows_.context(call.context),
                   .stream = call.stream,
