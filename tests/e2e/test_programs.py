@@ -2,7 +2,7 @@
 
 import collections
 
-from harness import PRELOAD, SIMDRIVER, Case, workload
+from harness import Case, workload
 
 # Workloads that end by themselves with nothing special about their end.
 ORDINARY = ("demo", "way_plt", "way_dlsym", "way_get_proc_address", "fork_child", "exec_chain", "static_destructor",
@@ -159,16 +159,3 @@ class Contents(Case):
         self.assertTrue(all(name.startswith(("CUDA_", "LASTREF_")) for name in names), names)
         with open(self.trace, "rb") as file:
             self.assertNotIn(b"hush-hush", file.read())
-
-
-class BarePreload(Case):
-    """LD_PRELOAD alone: the collector starts its drain itself."""
-
-    def record_bare(self, name, **environment):
-        done = self.run_program(workload(name), env={"LD_PRELOAD": PRELOAD, **environment})
-        bare = self.run_program(workload(name))
-        self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
-        return done
-
-    def test_simulated_driver_is_where_the_tests_think(self):
-        self.assertTrue(SIMDRIVER.endswith("simdriver"))
