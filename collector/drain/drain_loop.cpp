@@ -37,7 +37,7 @@ class drain_loop {
             failures_ = 0;
             control_.progressed(drain_->records_read());
             if (progress == folder_drain::progress::idle && !more && !drain_->any_alive() && drain_->empty())
-                return finish("complete");
+                return finish();
             if (progress != folder_drain::progress::backlog && control_.out_of_patience()) return leave();
             nap(progress);
             return true;
@@ -59,12 +59,16 @@ class drain_loop {
 
     bool leave() {
         drain_->leave_unfinished();
-        return finish("unfinished");
+        return finish();
     }
 
-    bool finish(char const* state) {
-        trace_.set_meta("state", state);
-        if (std::string_view(state) == "complete") trace_.remove_meta("spool_folder");
+    // A spool that is named and not there any more (a folder in memory, and the machine was started anew) is not
+    // complete either.
+    bool finish() {
+        statement open(trace_.db(), "SELECT EXISTS (SELECT 1 FROM process WHERE spool IS NOT NULL)");
+        bool const complete = open.next() && open.integer(0) == 0;
+        trace_.set_meta("state", complete ? "complete" : "unfinished");
+        if (complete) trace_.remove_meta("spool_folder");
         return false;
     }
 

@@ -135,14 +135,23 @@ void folder_drain::write_ready() {
     for (auto const& spool : spools_) spool->committed();
 }
 
+// The status that the recorder saw belongs to the image that was running at the end.
+bool folder_drain::finish(spool_drain& spool) {
+    std::uint32_t const pid = spool.file().identity().pid;
+    if (!spool.replaced()) {
+        auto const exit = exits_.find(pid);
+        if (exit == exits_.end() && pid == awaited_) return false;
+        if (exit != exits_.end()) spool.set_exit(exit->second);
+    }
+    spool.finish();
+    writer_.commit();
+    unlink(spool.file().path().c_str());
+    return true;
+}
+
 void folder_drain::finish_complete_ones() {
     for (auto& spool : spools_) {
-        if (!spool->complete()) continue;
-        if (auto const exit = exits_.find(spool->file().identity().pid); exit != exits_.end())
-            spool->set_exit(exit->second);
-        spool->finish();
-        writer_.commit();
-        unlink(spool->file().path().c_str());
+        if (!spool->complete() || !finish(*spool)) continue;
         finished_.calls += spool->calls();
         ++finished_.processes;
         finished_records_ += spool->records_read();
@@ -155,7 +164,6 @@ bool folder_drain::any_alive() const {
     return std::ranges::any_of(spools_, [](auto const& spool) { return spool->alive(); });
 }
 
-// The status that the recorder saw belongs to the image that was running at the end.
 void folder_drain::set_exit(std::uint32_t pid, exit_result const& result) {
     exits_[pid] = result;
 }

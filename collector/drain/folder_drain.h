@@ -49,7 +49,8 @@ class folder_drain {
     // Are there processes that may still write?
     bool any_alive() const;
     bool empty() const { return spools_.empty(); }
-    // The recorder's own child has ended.
+    // The recorder's own child: its process is not finished before set_exit() has told how it ended. 0: none.
+    void await_exit(std::uint32_t pid) { awaited_ = pid; }
     void set_exit(std::uint32_t pid, exit_result const& result);
     // Recording ends here: what still runs is left to a later import.
     void leave_unfinished();
@@ -64,6 +65,7 @@ class folder_drain {
     void sort_ready();
     void write_ready();
     void finish_complete_ones();
+    bool finish(spool_drain& spool);
     bool is_waiting_for_header(std::filesystem::path const& path, spool::open_failure failure);
     void mark_replaced(spool::spool_identity const& newer);
 
@@ -74,6 +76,7 @@ class folder_drain {
     std::unordered_map<std::string, bool> known_;  // file names seen; false: to be tried again
     std::vector<unreadable_spool> unreadable_;
     std::map<std::uint32_t, exit_result> exits_;
+    std::uint32_t awaited_ = 0;
     std::vector<ready_record> ready_;
     drain_counts finished_;
     std::uint64_t finished_records_ = 0;

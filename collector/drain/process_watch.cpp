@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
@@ -40,6 +41,11 @@ std::optional<std::string> read_thread_name(std::uint32_t pid, std::uint32_t tid
     std::string name;
     if (!std::getline(file, name) || name.empty()) return std::nullopt;
     return name;
+}
+
+bool thread_exists(std::uint32_t pid, std::uint32_t tid) {
+    return access(proc_path(pid, "task/" + std::to_string(tid)).c_str(), F_OK) == 0 || errno != ENOENT ||
+           access(proc_path(pid, "stat").c_str(), F_OK) != 0;
 }
 
 process_watch::process_watch(std::uint32_t pid, std::uint64_t start_ticks) : pid_(pid), start_ticks_(start_ticks) {

@@ -36,5 +36,7 @@ struct process_stat {
 std::optional<process_stat> read_process_stat(std::uint32_t pid);
 // The name that the thread has now; empty where it is gone.
 std::optional<std::string> read_thread_name(std::uint32_t pid, std::uint32_t tid);
+// True where that can't be found out.
+bool thread_exists(std::uint32_t pid, std::uint32_t tid);
 
 }  // namespace lastref::drain

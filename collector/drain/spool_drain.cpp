@@ -17,7 +17,7 @@ constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t margin = 1'000'000;       // between taking a stamp and what it says being visible to us
 constexpr std::uint64_t preemption = 20'000'000;  // for which a thread may stand between its stamp and its record
 constexpr std::uint64_t window = 2'000'000'000;   // for which calls under way hold others back
-constexpr std::uint64_t names_interval = 1'000'000'000;
+constexpr std::uint64_t looking_interval = 1'000'000'000;
 
 constexpr std::uint32_t waiting_records = 65536;  // read ahead of the watermark, all threads together
 constexpr std::uint32_t fewest_per_thread = 256;
@@ -144,7 +144,7 @@ void spool_drain::read() {
         // progress.
         if (!one->read_everything()) hard_limit_ = std::min(hard_limit_, one->unread_from() + 1);
     }
-    if (alive_ && now_.ns > names_read_ns_ + names_interval) name_threads();
+    if (alive_ && now_.ns > looked_ns_ + looking_interval) look_at_threads();
 }
 
 // The order of the loads matters: the state first, since a thread that has ended publishes nothing more; then the calls
@@ -155,18 +155,27 @@ void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
     if (state != thread_state::live && state != thread_state::ended) return;
     thread_drain& reader = thread(slot, owner.serial, owner.tid);
     if (reader.slot() != slot) return;  // two slots with one serial: damage, the strays are found later
-    reader.ended = state == thread_state::ended;
-    if (alive_ && !reader.ended) bound_by_calls(owner);
+    reader.ended = state == thread_state::ended || reader.gone;
+    if (alive_ && !reader.ended) bound_by_calls(reader, owner);
     reader.read(file_, most);
 }
 
-void spool_drain::bound_by_calls(spool::thread_slot const& owner) {
+void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const& owner) {
     if (std::uint64_t const begin = owner.release_begin.load(std::memory_order_acquire))
         soft_limit_ = std::min(soft_limit_, begin);
-    // A call that sorts by its end may have its end stamp already while its record is not published. A call that has
-    // lasted for longer is more likely still in the driver, and must not hold up everything else.
+    // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we
+    // saw the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not
+    // hold up everything else.
+    std::uint64_t const now = clock_.ticks(less(now_.ns, margin));
     std::uint64_t const begin = owner.call_begin.load(std::memory_order_acquire);
-    if (begin && begin > clock_.ticks(less(now_.ns, preemption))) soft_limit_ = std::min(soft_limit_, begin);
+    if (begin != thread.call_begin) {
+        thread.call_begin = begin;
+        thread.call_seen_ns = now_.ns;
+        thread.call_not_before = std::max(begin, thread.outside_at);
+    }
+    thread.outside_at = now;  // of whatever call is seen next
+    if (begin != 0 && now_.ns - thread.call_seen_ns < preemption)
+        soft_limit_ = std::min(soft_limit_, thread.call_not_before);
 }
 
 bool spool_drain::read_everything() const {
@@ -279,11 +288,14 @@ void spool_drain::name_thread(thread_drain& thread) {
     writer_.name_thread(thread.row(), *name);
 }
 
-// Threads name themselves some time after they have begun.
-void spool_drain::name_threads() {
-    names_read_ns_ = now_.ns;
+// Threads name themselves some time after they have begun. And some end without telling us: killed by exec, or inside a
+// callback. What is no thread of the process any more writes no more.
+void spool_drain::look_at_threads() {
+    looked_ns_ = now_.ns;
     for (auto const& [serial, one] : threads_) {
-        if (!one->ended) name_thread(*one);
+        if (one->ended) continue;
+        name_thread(*one);
+        one->gone = !thread_exists(file_.identity().pid, one->tid());
     }
 }
 

@@ -65,6 +65,7 @@ class spool_drain final : private record_sink {
     void set_exit(exit_result const& result) { exit_ = result; }
     // Another image of the process has a spool of its own by now: nothing more comes into this one.
     void set_replaced() { replaced_ = true; }
+    bool replaced() const { return replaced_ || last_phase_ == spool::phase::exec; }
 
     bool alive() const { return alive_; }
     bool read_everything() const;
@@ -84,7 +85,7 @@ class spool_drain final : private record_sink {
     void load_earlier_work();
     thread_drain& thread(std::uint32_t slot, std::uint64_t serial, std::uint32_t tid);
     void read_slot(std::uint32_t slot, std::uint32_t most);
-    void bound_by_calls(spool::thread_slot const& owner);
+    void bound_by_calls(thread_drain& thread, spool::thread_slot const& owner);
     void read_what_is_left();
     bool is_stray(std::uint32_t index, spool::segment_header const& segment) const;
     void find_strays();
@@ -92,7 +93,7 @@ class spool_drain final : private record_sink {
     bool is_recorded(thread_drain const& thread, std::uint32_t api, std::uint64_t begin) const;
     void add_calls_in_flight();
     void name_thread(thread_drain& thread);
-    void name_threads();
+    void look_at_threads();
     void release_slot(thread_drain& thread);
 
     void write_call(ready_record const& ready);
@@ -133,7 +134,7 @@ class spool_drain final : private record_sink {
     std::uint64_t written_ns_ = 0;  // newest row of former passes
     std::uint64_t newest_ns_ = 0;   // and of this one
     std::uint64_t calls_ = 0, records_read_ = 0;
-    std::uint64_t names_read_ns_ = 0;
+    std::uint64_t looked_ns_ = 0;
     std::uint32_t new_segments_ = 0;  // entered in this pass
     bool alive_ = true;
     bool replaced_ = false;

@@ -19,7 +19,7 @@ class Robust(Case):
         return bare.stdout, self.open_trace()
 
     def recorded_calls(self, trace, process=None):
-        return trace.calls(process).count("cuCtxGetCurrent")
+        return trace.calls(process).count("cuStreamQuery")
 
     def calls_said(self):
         return int(re.search(r"^calls (\d+)$", self.said, re.M).group(1))

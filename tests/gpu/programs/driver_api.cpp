@@ -4,7 +4,7 @@
 //
 //     driver_api [--simulated]     exit status 0: everything but the planted faults worked
 //
-// With --simulated the driver cannot run kernels: their results are not checked.
+// With --simulated the driver cannot run kernels, so that their results are not checked, and may lack parts.
 #include "facts.h"
 
 #include <cuda.h>
@@ -428,8 +428,9 @@ int run() {
     int status = 0;
     for (auto const& [name, run_part] : parts) {
         auto const result = run_part(env);
-        std::printf("%s: %s\n", name, result == CUDA_SUCCESS ? "ok" : "FAILED");
-        if (result != CUDA_SUCCESS) status = 1;
+        bool const left_out = simulated && result == CUDA_ERROR_NOT_SUPPORTED;
+        std::printf("%s: %s\n", name, result == CUDA_SUCCESS ? "ok" : left_out ? "not simulated" : "FAILED");
+        if (result != CUDA_SUCCESS && !left_out) status = 1;
     }
     return all_as_expected ? status : 1;
 }
