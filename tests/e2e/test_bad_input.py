@@ -228,16 +228,6 @@ class Settings(Case):
                 self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
                 self.assertLessEqual(len(done.stderr.splitlines()), len(bare.stderr.splitlines()) + 1)
 
-    def test_spool_cap(self):
-        # A spool that may not grow drops and counts; the program does not notice.
-        bare = self.run_program(workload("threads"))
-        done = self.record(workload("threads"), env={"LASTREF_SPOOL_MAX": "1"})
-        self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
-        losses = self.open_trace().losses()
-        self.assertTrue(losses.get("records_dropped", 0) + losses.get("spool_unavailable", 0) > 0, losses)
-        _, status = self.report()
-        self.assertNotEqual(status, CLEAN)
-
 
 class NoDriver(Case):
     def test_program_that_finds_no_driver(self):

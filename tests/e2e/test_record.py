@@ -37,8 +37,8 @@ class PassThrough(Case):
         self.assertEqual(done.stdout, "y\n")
         self.assertEqual(done.returncode, 0)
 
-    def start(self, script):
-        process = subprocess.Popen([LASTREF, "record", "-o", self.trace, "--", "sh", "-c", script], cwd=self.folder,
+    def start(self, script, name="t"):
+        process = subprocess.Popen([LASTREF, "record", "-o", self.path(name + ".lastref"), "--", "sh", "-c", script], cwd=self.folder,
                                    env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(process.stdout.close)
@@ -49,7 +49,7 @@ class PassThrough(Case):
     def test_signals_reach_the_program(self):
         for name in ("INT", "TERM", "HUP", "USR1", "USR2", "QUIT"):
             with self.subTest(signal=name):
-                process = self.start(f"trap 'echo got; exit 9' {name}; echo ready; while :; do sleep 0.05; done")
+                process = self.start(f"trap 'echo got; exit 9' {name}; echo ready; while :; do sleep 0.05; done", name)
                 self.assertEqual(process.stdout.readline(), "ready\n")
                 process.send_signal(getattr(signal, "SIG" + name))
                 self.assertEqual(process.stdout.readline(), "got\n")
