@@ -8,13 +8,14 @@
 namespace lastref {
 
 enum class event_kind : std::uint16_t {
-#define LASTREF_EVENT_KIND(name, object, verb, order, stacks) name,
+#define LASTREF_EVENT_KIND(name, object, verb, order, stacks, stamps) name,
 #include "event_kind.def"
 #undef LASTREF_EVENT_KIND
     count
 };
 
 enum class event_order : std::uint8_t { end, begin, begin_mark };
+enum class stamp_count : std::uint8_t { one, two };
 enum class stack_setting : std::uint8_t { off, create, all };
 
 struct event_kind_info {
@@ -23,15 +24,18 @@ struct event_kind_info {
     std::string_view verb;
     event_order order;
     stack_setting stacks;
+    stamp_count stamps;
 };
 
 inline constexpr std::array event_kinds{
-#define LASTREF_EVENT_KIND(name, object, verb, order, stacks) \
-    event_kind_info{#name, #object, #verb, event_order::order, stack_setting::stacks},
+#define LASTREF_EVENT_KIND(name, object, verb, order, stacks, stamps) \
+    event_kind_info{#name, #object, #verb, event_order::order, stack_setting::stacks, stamp_count::stamps},
 #include "event_kind.def"
 #undef LASTREF_EVENT_KIND
 };
 
-constexpr event_kind_info const& info(event_kind kind) { return event_kinds[static_cast<std::size_t>(kind)]; }
+constexpr event_kind_info const& info(event_kind kind) {
+    return event_kinds[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace lastref

@@ -27,14 +27,18 @@ void statement::bind(int parameter, std::int64_t value) {
     sqlite3_bind_int64(handle_.get(), parameter, value);
 }
 
+// SQLite begins again from the first row when a finished statement is stepped once more; here the end stays the end.
 bool statement::step() {
+    if (done_) return false;
     int const code = sqlite3_step(handle_.get());
     if (code == SQLITE_ROW) return true;
-    if (code == SQLITE_DONE) return false;
+    done_ = code == SQLITE_DONE;
+    if (done_) return false;
     throw damaged(file_, sqlite3_errmsg(sqlite3_db_handle(handle_.get())));
 }
 
 void statement::reset() {
+    done_ = false;
     sqlite3_reset(handle_.get());
 }
 

@@ -29,7 +29,7 @@ class statement {
     statement(sqlite3* db, std::string_view sql, std::string file);
 
     void bind(int parameter, std::int64_t value);
-    bool step();
+    bool step();  // false at the end, and from then on until reset()
     void reset();
 
     bool is_null(int column) const;
@@ -41,6 +41,7 @@ class statement {
   private:
     std::unique_ptr<sqlite3_stmt, finalize_statement> handle_;
     std::string file_;
+    bool done_ = false;
 };
 
 // One line: what is the matter with `file`, in SQLite's words where ours add nothing.

@@ -337,7 +337,6 @@ std::int64_t trace::event_count() const {
 struct event_reader::state {
     trace::contents const& owner;
     statement rows;
-    bool at_end = false;  // a step after the last one would start again
 
     event read() const;
 };
@@ -367,10 +366,7 @@ event_reader::event_reader(event_reader&&) noexcept = default;
 
 bool event_reader::next(std::vector<event>& batch) {
     batch.clear();
-    while (batch.size() < batch_size && !state_->at_end) {
-        state_->at_end = !state_->rows.step();
-        if (!state_->at_end) batch.push_back(state_->read());
-    }
+    while (batch.size() < batch_size && state_->rows.step()) batch.push_back(state_->read());
     return !batch.empty();
 }
 

@@ -13,10 +13,14 @@ namespace lastref::hooks {
 enum class abi : std::uint16_t {
 #define LASTREF_ABI(name, symbol, ...) symbol,
 #include "expand.h"
-    callback_user_object,    // no entry points but callbacks of the driver into the program
+    callback_user_object,  // no entry points but callbacks of the driver into the program
     callback_host_function,
     callback_stream,
-    graph_body,              // a conditional node's body graph, made by the call recorded before it
+    // What a call made besides its own object; follows that call's record. Not calls themselves.
+    graph_body,               // a conditional node's body graph
+    graph_node_child,         // cuGraphAddNode of a child graph
+    graph_node_memory_alloc,  // cuGraphAddNode of a memory allocation
+    graph_node_memory_free,   // cuGraphAddNode of a memory free
     count
 };
 
@@ -56,11 +60,19 @@ inline constexpr std::array abi_table{
              .kind = event_kind::callback_stream, .stream = "stream", .object = "user data", .size = "status", .extra = "function"},
     abi_info{.symbol = "graph_body", .name = "conditional body graph", .streams = default_stream::none,
              .kind = event_kind::graph_body, .object = "body graph", .other = "graph", .extra = "node"},
+    abi_info{.symbol = "graph_node_child", .name = "child graph node", .streams = default_stream::none,
+             .kind = event_kind::graph_add_child, .object = "node", .other = "graph", .extra = "child graph"},
+    abi_info{.symbol = "graph_node_memory_alloc", .name = "memory allocation node", .streams = default_stream::none,
+             .kind = event_kind::graph_add_memory_alloc, .object = "node", .other = "graph", .size = "bytes", .extra = "pointer"},
+    abi_info{.symbol = "graph_node_memory_free", .name = "memory free node", .streams = default_stream::none,
+             .kind = event_kind::graph_add_memory_free, .object = "node", .other = "graph", .extra = "pointer"},
 };
 // clang-format on
 static_assert(abi_table.size() == static_cast<std::size_t>(abi::count));
 
-constexpr abi_info const& info(abi id) { return abi_table[static_cast<std::size_t>(id)]; }
+constexpr abi_info const& info(abi id) {
+    return abi_table[static_cast<std::size_t>(id)];
+}
 
 // Changes whenever a symbol's number or meaning does: a spool names the table it was written with.
 constexpr std::uint64_t table_hash() {
@@ -70,7 +82,8 @@ constexpr std::uint64_t table_hash() {
         hash = (hash ^ 0xff) * 0x100000001b3;
     };
     for (auto const& entry : abi_table) {
-        for (auto const text : {entry.symbol, lastref::info(entry.kind).name, entry.stream, entry.object, entry.other, entry.size, entry.extra})
+        for (auto const text : {entry.symbol, lastref::info(entry.kind).name, entry.stream, entry.object, entry.other,
+                                entry.size, entry.extra})
             add(text);
     }
     return hash;

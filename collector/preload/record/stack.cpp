@@ -1,0 +1,183 @@
+#include "collector/preload/record/stack.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+#include <cstring>
+
+#include "collector/preload/driver/dlsym.h"
+#include "collector/preload/record/module.h"
+
+namespace lastref::preload {
+
+namespace {
+
+constexpr std::uint32_t cache_entries = 64;
+// A chain of frames that leaves this range has changed stacks (a coroutine, a signal stack): it is not cached, since
+// the other stack may be gone when it is compared.
+constexpr std::uintptr_t cacheable_span = std::uintptr_t{256} << 10;
+
+struct cached_stack {
+    std::uintptr_t frame;          // of the wrapper
+    std::uintptr_t caller;         // its return address
+    std::uint64_t segment_serial;  // where `number` is defined
+    std::uint16_t number;
+    std::uint16_t count;
+    bool cut;
+    bool comparable;
+    std::uint32_t offsets[spool::max_stack_frames];  // of the return address's place from `frame`; 0: frame 0
+    std::uintptr_t addresses[spool::max_stack_frames];
+};
+
+}  // namespace
+
+struct stack_cache {
+    cached_stack entries[cache_entries];
+};
+
+namespace stacks {
+namespace {
+
+using backtrace_function = _Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*);
+using get_word_function = _Unwind_Word (*)(_Unwind_Context*);
+
+backtrace_function unwind_backtrace = nullptr;
+get_word_function unwind_ip = nullptr;
+get_word_function unwind_cfa = nullptr;
+
+struct unwinding {
+    cached_stack* result;
+    bool reached_wrapper;
+};
+
+// The unwinder reports, frame by frame from the innermost, where execution will go on. The first frames are ours; the
+// program begins behind the frame whose CFA is the wrapper's.
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
+    auto& state = *static_cast<unwinding*>(argument);
+    cached_stack& stack = *state.result;
+    auto const address = static_cast<std::uintptr_t>(unwind_ip(context));
+    if (!state.reached_wrapper) {
+        state.reached_wrapper = address == stack.caller;
+        if (!state.reached_wrapper) return _URC_NO_REASON;
+    }
+    if (address == 0) return _URC_END_OF_STACK;
+    if (stack.count == spool::max_stack_frames) {
+        stack.cut = true;
+        return _URC_END_OF_STACK;
+    }
+    // On x86-64 the call pushed the return address just below the caller's CFA; the unwinder's CFA for a frame is the
+    // one of the frame that it called.
+    auto const place = static_cast<std::uintptr_t>(unwind_cfa(context)) - sizeof(void*);
+    if (place < stack.frame || place - stack.frame > cacheable_span)
+        stack.comparable = false;
+    else
+        stack.offsets[stack.count] = static_cast<std::uint32_t>(place - stack.frame);
+    stack.addresses[stack.count++] = address;
+    return _URC_NO_REASON;
+}
+
+bool unchanged(cached_stack const& stack) {
+    for (std::uint32_t i = 0; i < stack.count; ++i) {
+        std::uintptr_t found;
+        memcpy(&found, reinterpret_cast<void const*>(stack.frame + stack.offsets[i]), sizeof found);
+        if (found != stack.addresses[i]) return false;
+    }
+    return true;
+}
+
+// Return addresses must be where the unwinder's CFAs say: otherwise the stack is not compared but unwound every time.
+void unwind(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uintptr_t caller) {
+    stack.frame = frame;
+    stack.caller = caller;
+    stack.segment_serial = 0;
+    stack.count = 0;
+    stack.cut = false;
+    stack.comparable = true;
+    unwinding state{&stack, false};
+    unwind_backtrace(visit, &state);
+    if (stack.comparable) stack.comparable = unchanged(stack);
+    if (stack.cut) process::count(spool::loss::stacks_cut);
+    for (std::uint32_t i = 0; i < stack.count; ++i) modules::note(r, stack.addresses[i]);
+}
+
+bool define(thread_ring& r, cached_stack& stack) {
+    std::uint32_t const slots = spool::stack_slots(stack.count);
+    // The call's own record must lie in the segment that defines its stack.
+    if (r.used + slots + 1 > spool::slots_per_segment && !rings::next_segment(r)) return false;
+    std::byte* const place = rings::room(r, slots);
+    if (place == nullptr) return false;
+    spool::stack_record head{};
+    head.number = r.next_stack++;
+    head.type = spool::record_type::stack;
+    head.slots = static_cast<std::uint8_t>(slots);
+    head.count = stack.count;
+    head.flags = stack.cut ? spool::flag_stack_cut : std::uint8_t{0};
+    memcpy(place, &head, offsetof(spool::stack_record, frames));
+    memcpy(place + offsetof(spool::stack_record, frames), stack.addresses, stack.count * sizeof(std::uintptr_t));
+    rings::publish(r, slots);
+    stack.number = head.number;
+    stack.segment_serial = r.segment_serial;
+    return true;
+}
+
+stack_cache* cache_of(thread_ring& r) {
+    if (r.stacks == nullptr) {
+        void* const memory =
+            mmap(nullptr, sizeof(stack_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED) r.stacks = static_cast<stack_cache*>(memory);
+    }
+    return r.stacks;
+}
+
+std::uint32_t bucket(std::uintptr_t frame, std::uintptr_t caller) {
+    std::uint64_t const mixed = (frame ^ (caller << 1)) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::uint32_t>(mixed >> 58) % cache_entries;
+}
+
+}  // namespace
+
+std::uint16_t capture(thread_ring& r, void* frame_address, void* caller_address) {
+    if (unwind_backtrace == nullptr || r.writing != 0) return 0;
+    stack_cache* const cache = cache_of(r);
+    if (cache == nullptr) return 0;
+    auto const frame = reinterpret_cast<std::uintptr_t>(frame_address);
+    auto const caller = reinterpret_cast<std::uintptr_t>(caller_address);
+    cached_stack& stack = cache->entries[bucket(frame, caller)];
+    // The number must still be this segment's when the call's record is written.
+    if (r.used + 1 > spool::slots_per_segment && !rings::next_segment(r)) return 0;
+    bool const same = stack.frame == frame && stack.caller == caller && stack.comparable && unchanged(stack);
+    if (same && stack.segment_serial == r.segment_serial) [[likely]]
+        return stack.number;
+    r.writing = 1;
+    if (!same) unwind(r, stack, frame, caller);
+    bool const defined = stack.count != 0 && define(r, stack);
+    r.writing = 0;
+    return defined ? stack.number : std::uint16_t{0};
+}
+
+void note_module(thread_ring& r, void const* address) {
+    if (r.writing != 0) return;
+    r.writing = 1;
+    modules::note(r, reinterpret_cast<std::uintptr_t>(address));
+    r.writing = 0;
+}
+
+void prepare() {
+    modules::prepare();
+    if (unwind_backtrace != nullptr || process::the.options.stacks == stack_setting::off) return;
+    void* const library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) return;
+    unwind_ip = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetIP"));
+    unwind_cfa = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetCFA"));
+    auto const backtrace = reinterpret_cast<backtrace_function>(next_dlsym(library, "_Unwind_Backtrace"));
+    if (unwind_ip != nullptr && unwind_cfa != nullptr) unwind_backtrace = backtrace;
+}
+
+void forget(thread_ring& r) {
+    if (r.stacks != nullptr) munmap(r.stacks, sizeof(stack_cache));
+    r.stacks = nullptr;
+}
+
+}  // namespace stacks
+}  // namespace lastref::preload

@@ -1,0 +1,15 @@
+# cmake -DCODE= -DMODEL= -P compare_steps.cmake: the [names] of steps in the header and in the model are the same.
+function(steps_of file result)
+  file(READ ${file} text)
+  string(REGEX MATCHALL "\\[(enqueue|retry|begin|finish|clean)\\.[a-z]+\\]|\\[(stop|wake|refuse)\\]" steps "${text}")
+  list(REMOVE_DUPLICATES steps)
+  list(SORT steps)
+  set(${result} "${steps}" PARENT_SCOPE)
+endfunction()
+
+steps_of(${CODE} code)
+steps_of(${MODEL} model)
+list(LENGTH code count)
+if(count LESS 10 OR NOT code STREQUAL model)
+  message(FATAL_ERROR "steps of the code:  ${code}\nsteps of the model: ${model}")
+endif()
