@@ -126,37 +126,35 @@ class Abrupt(Case):
                 # One more may have returned than was said.
                 self.assertIn(calls - said, (0, 1))
 
-    def kill_recorder(self, whole_group):
+    def kill_recorder(self, with_drain):
         """Kills the recorder before the program uses the driver; returns the spool folder once the program has ended."""
         recorder = self.start("sh", "-c", f"echo $$; sleep 1; exec {workload('user_objects')}", start_new_session=True)
         program = int(recorder.stdout.readline())
         folder = self.spool_folder_of(program)
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        os.kill(recorder.pid, signal.SIGKILL)
-        if whole_group:
-            for process in self.drains_of(folder):
-                os.kill(process, signal.SIGKILL)
+        victims = self.processes_of_lastref() if with_drain else [recorder.pid]
+        self.assertIn(recorder.pid, victims)
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
         wait_until(lambda: not os.path.exists(f"/proc/{program}"), "the program's end")
         return folder
 
-    @staticmethod
-    def drains_of(folder):
-        """Processes of lastref that have a spool folder, or a trace beside it, in their arguments or open files."""
+    def processes_of_lastref(self):
+        """Those that write this test's trace: the recorder and its drain, which have one command line."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(LASTREF):
-                    maps = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-                    with open(f"/proc/{pid}/cmdline", "rb") as file:
-                        if any(m.startswith(folder) for m in maps) or folder.encode() in file.read():
-                            found.append(int(pid))
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    arguments = file.read().split(b"\0")
+                if self.trace.encode() in arguments and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(LASTREF):
+                    found.append(int(pid))
             except OSError:
                 continue  # gone, or another user's
         return found
 
     def test_recorder_is_killed(self):
         # Its drain lives on and finishes the trace.
-        self.kill_recorder(whole_group=False)
+        self.kill_recorder(with_drain=False)
         wait_until(self.trace_is_complete, "the drain to finish the trace")
         self.assert_complete(self.open_trace())
         self.assertGreater(len(self.open_trace().calls()), 50)
@@ -166,7 +164,7 @@ class Abrupt(Case):
             return trace.column("SELECT value FROM meta WHERE key = 'state'") == ["complete"]
 
     def test_recorder_and_drain_are_killed(self):
-        folder = self.kill_recorder(whole_group=True)
+        folder = self.kill_recorder(with_drain=True)
         done = self.lastref("import", folder, "-o", self.trace)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_complete(self.open_trace())
