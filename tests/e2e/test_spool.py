@@ -211,7 +211,7 @@ class LeftOver(Case):
 
     def test_name_says_whose_it_is(self):
         _, (spool,) = self.spool("way_plt")
-        self.assertRegex(os.path.basename(spool), r"^\d+-\d+\.spool$")
+        self.assertRegex(os.path.basename(spool), r"^\d+-\d+-\d+\.spool$")
         self.assertEqual(os.stat(spool).st_mode & 0o777, 0o600)
 
     def test_import_of_a_folder(self):
