@@ -1,6 +1,6 @@
 // A storm of driver calls that are as short as driver calls get, to see what recording adds to each:
 //
-//     storm [--workloads pairs,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0]
+//     storm [--workloads pairs,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0] [--depth 20]
 //
 //     pairs      cuMemAllocAsync + cuMemFreeAsync on a stream a thread
 //     objects    cuUserObjectCreate + cuUserObjectRelease, whose destructor runs
@@ -162,6 +162,23 @@ double run_once(workload const& work, worker const& own, int iterations, std::ba
     return elapsed.count() / iterations;
 }
 
+// `depth` frames deeper; what comes after the call keeps it from being a jump.
+[[gnu::noinline]] double run_below(int depth, workload const& work, worker const& own, int iterations,
+                                   std::barrier<>& start) {
+    double const nanoseconds =
+        depth > 0 ? run_below(depth - 1, work, own, iterations, start) : run_once(work, own, iterations, start);
+    asm volatile("" ::: "memory");
+    return nanoseconds;
+}
+
+struct settings {
+    std::string workloads = "pairs,objects,launches";
+    std::string threads = "1,8,32";
+    int repetitions = 7;
+    double scale = 1;
+    int depth = 20;
+};
+
 struct result {
     workload const* work = nullptr;
     int threads = 0;
@@ -170,9 +187,9 @@ struct result {
 };
 
 // Repetition 0 warms up: pools, caches, the recorder's pages.
-result measure(session const& now, workload const& work, int threads, int repetitions, double scale) {
+result measure(session const& now, workload const& work, int threads, settings const& chosen) {
     auto const divisor = threads == 1 ? 1.0 : threads <= 8 ? 2.0 : 8.0;
-    auto const iterations = std::max(1, static_cast<int>(work.iterations * scale / divisor));
+    auto const iterations = std::max(1, static_cast<int>(work.iterations * chosen.scale / divisor));
     result out{.work = &work, .threads = threads, .iterations = iterations, .nanoseconds = {}};
     std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
     std::barrier<> start(threads);
@@ -180,11 +197,12 @@ result measure(session const& now, workload const& work, int threads, int repeti
     for (auto& own_times : times) {
         running.emplace_back([&] {
             auto const own = make_worker(now);
-            for (int i = 0; i <= repetitions; ++i) own_times.push_back(run_once(work, own, iterations, start));
+            for (int i = 0; i <= chosen.repetitions; ++i)
+                own_times.push_back(run_below(chosen.depth, work, own, iterations, start));
         });
     }
     for (auto& thread : running) thread.join();
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(repetitions); ++i) {
+    for (std::size_t i = 1; i <= static_cast<std::size_t>(chosen.repetitions); ++i) {
         double sum = 0;
         for (auto const& own_times : times) sum += own_times[i];
         out.nanoseconds.push_back(sum / threads);
@@ -212,13 +230,6 @@ void print(session const& now, std::vector<result> const& results) {
     std::printf("\n]}\n");
 }
 
-struct settings {
-    std::string workloads = "pairs,objects,launches";
-    std::string threads = "1,8,32";
-    int repetitions = 7;
-    double scale = 1;
-};
-
 std::vector<std::string> split(std::string const& text) {
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -241,6 +252,8 @@ settings parse(int count, char** arguments) {
             chosen.repetitions = std::atoi(arguments[i + 1]);
         else if (name == "--scale")
             chosen.scale = std::atof(arguments[i + 1]);
+        else if (name == "--depth")
+            chosen.depth = std::atoi(arguments[i + 1]);
         else
             give_up("unknown option", i);
     }
@@ -265,8 +278,7 @@ int main(int count, char** arguments) {
     std::vector<result> results;
     for (auto const& name : split(chosen.workloads)) {
         for (auto const& threads : split(chosen.threads))
-            results.push_back(measure(now, find_workload(name), std::max(1, std::atoi(threads.c_str())),
-                                      chosen.repetitions, chosen.scale));
+            results.push_back(measure(now, find_workload(name), std::max(1, std::atoi(threads.c_str())), chosen));
     }
     print(now, results);
 }
