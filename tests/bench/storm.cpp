@@ -1,8 +1,10 @@
 // A storm of driver calls that are as short as driver calls get, to see what recording adds to each:
 //
-//     storm [--workloads pairs,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0] [--depth 20]
+//     storm [--workloads pairs,scattered,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0] [--depth
+//     20]
 //
 //     pairs      cuMemAllocAsync + cuMemFreeAsync on a stream a thread
+//     scattered  the same pairs, each from the next of 1024 call paths: a call stack that is never the last one again
 //     objects    cuUserObjectCreate + cuUserObjectRelease, whose destructor runs
 //     launches   cuGraphLaunch of a graph with one empty node
 //
@@ -132,6 +134,31 @@ CUresult pair(worker const& own) {
     return own.cu.free_async(pointer, own.stream);
 }
 
+CUresult descend(worker const& own, unsigned int levels, unsigned int path);
+
+// Two functions that do the same: which of them a level goes through tells call paths apart.
+[[gnu::noinline]] CUresult by_the_left(worker const& own, unsigned int levels, unsigned int path) {
+    auto const status = descend(own, levels, path);
+    asm volatile("nop" ::: "memory");  // also keeps the linker from folding the two
+    return status;
+}
+
+[[gnu::noinline]] CUresult by_the_right(worker const& own, unsigned int levels, unsigned int path) {
+    auto const status = descend(own, levels, path);
+    asm volatile("" ::: "memory");
+    return status;
+}
+
+CUresult descend(worker const& own, unsigned int levels, unsigned int path) {
+    if (levels == 0) return pair(own);
+    return path & 1 ? by_the_left(own, levels - 1, path >> 1) : by_the_right(own, levels - 1, path >> 1);
+}
+
+CUresult scattered_pair(worker const& own) {
+    thread_local unsigned int path = 0;
+    return descend(own, 10, path++);
+}
+
 void CUDA_CB do_nothing(void*) {}
 
 CUresult object(worker const& own) {
@@ -151,7 +178,8 @@ struct workload {
     int iterations;  // of one thread alone; fewer where many threads share the driver's locks
 };
 
-constexpr workload workloads[] = {{"pairs", pair, 4000}, {"objects", object, 8000}, {"launches", launch, 8000}};
+constexpr workload workloads[] = {
+    {"pairs", pair, 4000}, {"scattered", scattered_pair, 4000}, {"objects", object, 8000}, {"launches", launch, 8000}};
 
 double run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
     start.arrive_and_wait();
@@ -172,7 +200,7 @@ double run_once(workload const& work, worker const& own, int iterations, std::ba
 }
 
 struct settings {
-    std::string workloads = "pairs,objects,launches";
+    std::string workloads = "pairs,scattered,objects,launches";
     std::string threads = "1,8,32";
     int repetitions = 7;
     double scale = 1;
