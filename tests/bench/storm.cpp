@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -175,25 +176,42 @@ CUresult launch(worker const& own) {
 struct workload {
     std::string_view name;
     CUresult (*iterate)(worker const&);
+    int levels;      // frames that it adds itself
     int iterations;  // of one thread alone; fewer where many threads share the driver's locks
 };
 
-constexpr workload workloads[] = {
-    {"pairs", pair, 4000}, {"scattered", scattered_pair, 4000}, {"objects", object, 8000}, {"launches", launch, 8000}};
+constexpr workload workloads[] = {{"pairs", pair, 0, 4000},
+                                  {"scattered", scattered_pair, 10, 4000},
+                                  {"objects", object, 0, 8000},
+                                  {"launches", launch, 0, 8000}};
 
-double run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
+// Nanoseconds an iteration: by the clock, and of the thread's own processor time, which a busy machine spoils less.
+struct timing {
+    double wall = 0;
+    double cpu = 0;
+};
+
+double thread_time() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+timing run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
     start.arrive_and_wait();
+    auto const cpu_begin = thread_time();
     auto const begin = clock::now();
     for (int i = 0; i < iterations; ++i) must(work.iterate(own), work.name.data());
     std::chrono::duration<double, std::nano> const elapsed = clock::now() - begin;
+    auto const cpu = thread_time() - cpu_begin;
     must(own.cu.stream_synchronize(own.stream), "cuStreamSynchronize");
-    return elapsed.count() / iterations;
+    return {elapsed.count() / iterations, cpu / iterations};
 }
 
 // `depth` frames deeper; what comes after the call keeps it from being a jump.
-[[gnu::noinline]] double run_below(int depth, workload const& work, worker const& own, int iterations,
+[[gnu::noinline]] timing run_below(int depth, workload const& work, worker const& own, int iterations,
                                    std::barrier<>& start) {
-    double const nanoseconds =
+    auto const nanoseconds =
         depth > 0 ? run_below(depth - 1, work, own, iterations, start) : run_once(work, own, iterations, start);
     asm volatile("" ::: "memory");
     return nanoseconds;
@@ -211,7 +229,7 @@ struct result {
     workload const* work = nullptr;
     int threads = 0;
     int iterations = 0;
-    std::vector<double> nanoseconds;  // one a repetition
+    std::vector<timing> nanoseconds;  // one a repetition
 };
 
 // Repetition 0 warms up: pools, caches, the recorder's pages.
@@ -219,26 +237,31 @@ result measure(session const& now, workload const& work, int threads, settings c
     auto const divisor = threads == 1 ? 1.0 : threads <= 8 ? 2.0 : 8.0;
     auto const iterations = std::max(1, static_cast<int>(work.iterations * chosen.scale / divisor));
     result out{.work = &work, .threads = threads, .iterations = iterations, .nanoseconds = {}};
-    std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
+    std::vector<std::vector<timing>> times(static_cast<std::size_t>(threads));
     std::barrier<> start(threads);
     std::vector<std::thread> running;
     for (auto& own_times : times) {
         running.emplace_back([&] {
             auto const own = make_worker(now);
             for (int i = 0; i <= chosen.repetitions; ++i)
-                own_times.push_back(run_below(chosen.depth, work, own, iterations, start));
+                own_times.push_back(run_below(chosen.depth - work.levels, work, own, iterations, start));
         });
     }
     for (auto& thread : running) thread.join();
     for (std::size_t i = 1; i <= static_cast<std::size_t>(chosen.repetitions); ++i) {
-        double sum = 0;
-        for (auto const& own_times : times) sum += own_times[i];
-        out.nanoseconds.push_back(sum / threads);
+        timing sum;
+        for (auto const& own_times : times) {
+            sum.wall += own_times[i].wall / threads;
+            sum.cpu += own_times[i].cpu / threads;
+        }
+        out.nanoseconds.push_back(sum);
     }
     return out;
 }
 
-double median(std::vector<double> values) {
+double median(std::vector<timing> const& timings, double timing::*clock_kind) {
+    std::vector<double> values;
+    for (auto const& one : timings) values.push_back(one.*clock_kind);
     auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
@@ -248,10 +271,12 @@ void print(session const& now, std::vector<result> const& results) {
     std::printf("{\"driver_version\": %d, \"results\": [", now.version);
     char const* separator = "\n";
     for (auto const& one : results) {
-        std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, \"median_ns\": %.2f, \"ns\": [",
-                    separator, one.work->name.data(), one.threads, one.iterations, median(one.nanoseconds));
+        std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, ", separator, one.work->name.data(),
+                    one.threads, one.iterations);
+        std::printf("\"median_ns\": %.2f, \"median_cpu_ns\": %.2f, \"ns\": [", median(one.nanoseconds, &timing::wall),
+                    median(one.nanoseconds, &timing::cpu));
         for (std::size_t i = 0; i < one.nanoseconds.size(); ++i)
-            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i]);
+            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i].wall);
         std::printf("]}");
         separator = ",\n";
     }
