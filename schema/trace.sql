@@ -5,7 +5,9 @@
 -- All times are nanoseconds since `meta.start_monotonic_ns`; all handles are the driver's 64-bit values as signed integers.
 
 CREATE TABLE meta (              -- facts about the trace as a whole, one a row
-    key TEXT PRIMARY KEY,        -- start_monotonic_ns, start_wall_clock_ns, lastref_version, host, state ('recording', 'complete', 'unfinished')
+    key TEXT PRIMARY KEY,        -- start_monotonic_ns, start_wall_clock_ns, lastref_version, host, table_hash (which table
+                                 -- of entry points `api` was made from), state: 'recording', 'complete', 'unfinished' (processes
+                                 -- ran on, or the recorder was killed; `lastref import` goes on), spool_folder until complete
     value ANY
 ) STRICT, WITHOUT ROWID;
 
@@ -147,6 +149,7 @@ CREATE TABLE note (                     -- sentences for people: settings that w
 CREATE TABLE spool_progress (
     process INTEGER NOT NULL REFERENCES process (id),
     thread_serial INTEGER NOT NULL,     -- thread_slot::serial
+    thread INTEGER NOT NULL REFERENCES thread (id),
     segment_serial INTEGER NOT NULL,    -- everything before this segment and slot is written …
     slot INTEGER NOT NULL,
     read_segment_serial INTEGER NOT NULL, -- … and of what lies up to here, all records sorted before `watermark`

@@ -62,13 +62,11 @@ inline std::uint32_t pop_free(void* base) {
     }
 }
 
-// Gives back a segment whose records are all committed to the trace. `serial` and `committed` go to 0 first, so that a
-// reader which looks at segments outside the chains never takes what the trace already has for new: a producer sets
-// both when it takes the segment, `committed` last.
+// Gives back a segment whose records are all committed to the trace. `committed` goes to 0 first, so that a reader which
+// looks at segments outside the chains does not take what the trace already has for new; a producer that takes the segment
+// sets it to 1 after the rest of the header. `serial` stays: it tells the producer that the pages have been used before.
 inline void recycle(void* base, std::uint32_t index) {
-    segment_header* const segment = segment_at(base, index);
-    segment->committed.store(0, std::memory_order_relaxed);
-    segment->serial = 0;
+    segment_at(base, index)->committed.store(0, std::memory_order_relaxed);
     push_free(base, index);
 }
 

@@ -21,7 +21,7 @@ void lastref_find_next_dlsym() {
     lastref_next_dlsym = reinterpret_cast<void* (*)(void*, char const*)>(found);
 }
 
-LASTREF_HIDDEN bool lastref_dlsym_is_ours(void*, char const* name);
+LASTREF_HIDDEN bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller);
 LASTREF_HIDDEN void* lastref_dlsym_of_driver(void* handle, char const* name, void* caller);
 }
 
@@ -48,21 +48,47 @@ void* behind_ours(char const* name, void* caller) {
     return local != nullptr && !is_ours(local) ? local : nullptr;
 }
 
+// Does `caller` come before us in the order of loading, so that its RTLD_NEXT reaches us? Those behind us (an
+// interposer that our wrapper may itself be calling) must get what is behind them.
+bool is_before_us(void* caller) {
+    link_map const* const wanted = module_of(caller);
+    for (link_map const* map = module_of(&lastref_next_dlsym)->l_prev; map != nullptr; map = map->l_prev) {
+        if (map == wanted) return true;
+    }
+    return false;
+}
+
+// RTLD_NEXT of a caller before us: another preloaded library in between, then what is behind us.
+void* next_of(char const* name, void* caller) {
+    link_map* const own = module_of(&lastref_next_dlsym);
+    for (link_map* map = module_of(caller)->l_next; map != nullptr && map != own; map = map->l_next) {
+        if (void* const found = next_dlsym(map, name); found != nullptr && module_of(found) == map) return found;
+    }
+    return next_dlsym(RTLD_NEXT, name);
+}
+
+void* without_us(void* handle, char const* name, void* caller) {
+    if (handle == RTLD_NEXT) return next_of(name, caller);
+    void* const found = next_dlsym(handle, name);
+    return found != nullptr && is_ours(found) ? behind_ours(name, caller) : found;
+}
+
 }  // namespace
 }  // namespace lastref::preload::driver
 
 using namespace lastref::preload;
 
-bool lastref_dlsym_is_ours(void* handle, char const* name) {
-    if (driver::hooked_name(name)) return true;
+bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller) {
+    if (driver::hooked_name(name)) return handle != RTLD_NEXT || driver::is_before_us(caller);
     // Not in the table; but where a hooked family has grown a function since, the trace must say so.
-    if (handle != RTLD_DEFAULT && driver::in_families(name) && driver::find_loaded()) driver::note_obtained(name);
+    if (handle != RTLD_DEFAULT && handle != RTLD_NEXT && driver::in_families(name) && driver::find_loaded() &&
+        next_dlsym(handle, name) != nullptr)
+        driver::note_obtained(name);
     return false;
 }
 
 void* lastref_dlsym_of_driver(void* handle, char const* name, void* caller) {
-    void* real = next_dlsym(handle, name);
-    if (real != nullptr && driver::is_ours(real)) real = driver::behind_ours(name, caller);
+    void* const real = driver::without_us(handle, name, caller);
     if (real == nullptr) return nullptr;  // the lookup that failed last has left the right dlerror
     driver::learn_from(real);
     void* const result = driver::wrapper_of(real);

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,21 +85,21 @@ bool make_fork_page() {
     return true;
 }
 
-// The name says whose it is; a process that was replaced by exec keeps pid and start, so a number tells the two apart.
+// The name says whose it is. A process that was replaced by exec keeps pid and start, and the drain may have removed
+// its former spool by now, so the instant is part of the name too: a name is never used twice.
 int open_spool_file(std::uint64_t start) {
-    for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
-        line path;
-        path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start;
-        if (attempt != 0) path << "." << attempt;
-        path << ".spool";
-        copy_text(spool_path, path.text());
-        int const fd = open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
+    line path;
+    path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start << "-" << monotonic_ns()
+         << ".spool";
+    copy_text(spool_path, path.text());
+    return open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
 void* map_spool(int fd, std::uint64_t& bytes) {
+    if (bytes < spool::header_bytes + spool::thread_slots_bytes + spool::segment_size) {
+        errno = EFBIG;
+        return MAP_FAILED;
+    }
     int const failed = posix_fallocate(fd, 0, spool::header_bytes);
     if (failed != 0 && failed != EOPNOTSUPP && failed != EINVAL) return MAP_FAILED;
     if (ftruncate(fd, static_cast<off_t>(spool::header_bytes + spool::thread_slots_bytes)) != 0) return MAP_FAILED;
@@ -144,6 +145,10 @@ bool create_spool() {
     int const fd = open_spool_file(start);
     if (fd < 0) return false;
     std::uint64_t bytes = the.options.spool_max;
+    // Growing a file beyond this limit would not only fail but send SIGXFSZ, which ends the program.
+    rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur / spool::page * spool::page;
     void* const base = map_spool(fd, bytes);
     close(fd);
     if (base == MAP_FAILED) {
@@ -306,11 +311,9 @@ namespace {
 // The descriptor is not kept: programs close all descriptors, and the number would be another file then.
 template <class Use>
 auto with_spool_file(Use&& use) -> decltype(use(0)) {
-    int const saved = errno;
     int const fd = open(spool_path, O_RDWR | O_CLOEXEC);
     auto const result = use(fd);
     if (fd >= 0) close(fd);
-    errno = saved;
     return result;
 }
 
@@ -335,9 +338,7 @@ std::uint32_t take_segment() {
     if (index == spool::no_segment) index = grow_file();
     if (index == spool::no_segment || segment(index)->serial != 0) return index;
     // Never used by this process, so not in its page table: one call instead of a page fault every 64 records.
-    int const saved = errno;
     madvise(segment(index), spool::segment_size, MADV_POPULATE_WRITE);
-    errno = saved;
     return index;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "collector/preload/record/stack.h"
@@ -121,23 +122,28 @@ void prepare() {
 }
 
 thread_ring* acquire_slowly(thread_ring& r) {
-    if (r.base != nullptr) abandon();  // a child of a fork that ran no handlers: the ring is the parent's
+    if (r.base != nullptr) abandon();    // a child of a fork that ran no handlers: the ring is the parent's
+    if (r.writing != 0) return nullptr;  // in a signal handler that interrupted the start of this thread's ring
     if (!process::ensure_recording()) return nullptr;
     // A thread that found no room tries again only now and then: trying costs system calls.
     if (r.unusable != 0 && --r.unusable != 0) {
         process::count(spool::loss::records_dropped);
         return nullptr;
     }
-    if (start(r)) {
-        process::introduce(r);
-        return &r;
-    }
-    r.unusable = 200;
-    return nullptr;
+    int const saved = errno;
+    r.writing = 1;
+    bool const started = start(r);
+    if (started) process::introduce(r);
+    r.writing = 0;
+    errno = saved;
+    r.unusable = started ? 0 : 200;
+    return started ? &r : nullptr;
 }
 
 bool next_segment(thread_ring& r) {
+    int const saved = errno;
     std::uint32_t const next = process::take_segment();
+    errno = saved;
     if (next == spool::no_segment) {
         process::count(spool::loss::records_dropped);
         r.slot->dropped.fetch_add(1, std::memory_order_relaxed);

@@ -27,7 +27,6 @@ struct thread_ring {
     // The current context as the hooks saw it. A thread begins with none, and only hooked calls change it.
     std::uint64_t context_handle;
     std::uint16_t context;
-    std::uint8_t key_set;
     stack_cache* stacks;
 };
 static_assert(std::is_trivially_destructible_v<thread_ring> && std::is_trivially_default_constructible_v<thread_ring>);

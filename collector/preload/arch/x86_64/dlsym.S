@@ -11,8 +11,6 @@
 dlsym:
     .cfi_startproc
     endbr64
-    cmpq    $-1, %rdi                   // RTLD_NEXT is the caller's next, which is never the program's way into the driver
-    je      .Lpass
     testq   %rsi, %rsi
     je      .Lpass
     cmpb    $0x63, (%rsi)               // 'c'
@@ -41,13 +39,14 @@ dlsym:
     movq    lastref_next_dlsym(%rip), %r11
     jmp     *%r11
 .Lperhaps_ours:
+    movq    (%rsp), %rdx                // the caller
     pushq   %rdi
     .cfi_adjust_cfa_offset 8
     pushq   %rsi
     .cfi_adjust_cfa_offset 8
     subq    $8, %rsp
     .cfi_adjust_cfa_offset 8
-    call    lastref_dlsym_is_ours       // (handle, name)
+    call    lastref_dlsym_is_ours       // (handle, name, caller)
     addq    $8, %rsp
     .cfi_adjust_cfa_offset -8
     popq    %rsi
@@ -56,7 +55,7 @@ dlsym:
     .cfi_adjust_cfa_offset -8
     testb   %al, %al
     je      .Lpass
-    movq    (%rsp), %rdx                // the caller
+    movq    (%rsp), %rdx
     jmp     lastref_dlsym_of_driver     // (handle, name, caller)
     .cfi_endproc
     .size   dlsym, .-dlsym

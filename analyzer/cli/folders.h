@@ -1,0 +1,13 @@
+// What lies beside the program `lastref`, in the build folder as where it is installed.
+#pragma once
+
+#include <filesystem>
+
+namespace lastref::cli {
+
+std::filesystem::path this_program();              // bin/lastref
+std::filesystem::path injected_library();          // lib/liblastref.so, or $LASTREF_LIBRARY
+std::filesystem::path simulated_driver();          // lib/simdriver, the folder of its libcuda.so.1
+std::filesystem::path workload(char const* name);  // bin/workloads/NAME
+
+}  // namespace lastref::cli

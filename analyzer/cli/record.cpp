@@ -1,0 +1,113 @@
+// `lastref record`: runs a program and records it.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "analyzer/cli/commands.h"
+#include "analyzer/cli/folders.h"
+#include "analyzer/cli/program_arguments.h"
+#include "analyzer/cli/recording.h"
+#include "analyzer/cli/terminal.h"
+
+namespace lastref::cli {
+namespace {
+
+struct record_arguments {
+    std::string trace, spool_parent, stacks;
+    bool replace = false, simulated = false, quiet = false;
+    double wait = 2;
+};
+
+std::string state_of(drain::record_result const& result) {
+    if (!result.write_error.empty()) return "incomplete: " + result.write_error;
+    if (result.unfinished)
+        return "unfinished: " + counted(result.unfinished, "process is", "processes are") + " still running";
+    return result.losses ? "incomplete" : "complete";
+}
+
+std::string next_command(drain::record_result const& result) {
+    if (result.spools_left && !result.write_error.empty())
+        return "lastref import " + typed(*result.spools_left) + " -o " + typed(result.trace);
+    return "lastref report " + typed(result.trace);
+}
+
+std::string summary(drain::record_result const& result) {
+    std::string const what = result.processes == 0 ? "nothing was recorded: the program never called the CUDA driver"
+                                                   : counted(result.calls, "call", "calls") + " of " +
+                                                         counted(result.processes, "process", "processes");
+    return what + " → " + typed(result.trace) + " (" + state_of(result) + ") · next: " + next_command(result);
+}
+
+drain::record_options options_of(record_arguments const& arguments) {
+    drain::record_options options;
+    options.command = program_arguments();
+    if (!arguments.trace.empty()) options.trace = arguments.trace;
+    options.replace = arguments.replace;
+    if (!arguments.stacks.empty()) options.stacks = arguments.stacks;
+    if (arguments.simulated) options.simulated = simulated_driver();
+    if (!arguments.spool_parent.empty()) options.spool_parent = arguments.spool_parent;
+    options.library = injected_library();
+    options.grace = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.wait * 1000));
+    return options;
+}
+
+int run(record_arguments const& arguments) {
+    if (program_arguments().empty()) {
+        say("no program to record · usage: lastref record [options] -- PROGRAM ARGUMENTS…");
+        return exit_usage;
+    }
+    if (arguments.simulated && !std::filesystem::exists(simulated_driver())) {
+        say("the simulated driver is not there: " + simulated_driver().string());
+        return exit_usage;
+    }
+    return record_and_tell(options_of(arguments), arguments.quiet).status;
+}
+
+}  // namespace
+
+drain::record_result record_and_tell(drain::record_options const& options, bool quiet) {
+    drain::record_result result;
+    {
+        progress_line line;
+        result = drain::record(options, {.note = say, .progress = [&line](std::uint64_t records) {
+                                             line.show("writing the trace, " + grouped(records) + " records");
+                                         }});
+    }
+    if (!result.error.empty())
+        say(result.error);
+    else if (!quiet || result.spools_left)
+        say(summary(result));
+    return result;
+}
+
+void add_record(CLI::App& app, int& status) {
+    auto const arguments = std::make_shared<record_arguments>();
+    CLI::App* const command = app.add_subcommand("record", "Run a program and record it");
+    command->footer(
+        "Usage: lastref record [options] -- PROGRAM ARGUMENTS…\n\n"
+        "The exit status is the program's own, 128 + n after signal n; 127 where there is no such program, 126 where\n"
+        "it can't be run or recorded, 2 where recording could not begin.");
+    command->add_option("-o,--output", arguments->trace,
+                        "The trace; PROGRAM-PID.lastref in this folder where not given");
+    command->add_flag("--force", arguments->replace, "Replace a trace that is there already");
+    command
+        ->add_option("--stacks", arguments->stacks,
+                     "Call stacks: none, of what creates, frees or fails, or of every call")
+        ->check(CLI::IsMember({"off", "create", "all"}));
+    command->add_flag("--sim", arguments->simulated, "Let the program find the simulated driver");
+    command->add_option("--spool-dir", arguments->spool_parent, "Make the folder for the spools in this one");
+    command->add_option("--wait", arguments->wait, "Seconds to wait for processes that outlive the program")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+    command->add_flag("-q,--quiet", arguments->quiet, "No summary");
+    command->prefix_command();
+    command->callback([command, arguments, &status] {
+        auto const rest = command->remaining();  // a program named without "--"
+        program_arguments().insert(program_arguments().begin(), rest.begin(), rest.end());
+        status = run(*arguments);
+    });
+}
+
+}  // namespace lastref::cli

@@ -1,0 +1,88 @@
+#include "analyzer/detectors/analysis.h"
+
+#include "analyzer/detectors/allocation_leak.h"
+#include "analyzer/detectors/failed_free.h"
+#include "analyzer/detectors/ptds_cross_thread_free.h"
+#include "analyzer/detectors/shutdown_release.h"
+#include "analyzer/detectors/user_object_leak.h"
+#include "analyzer/model/world.h"
+
+#include <algorithm>
+
+namespace lastref::detectors {
+namespace {
+
+class call_counter : public model::observer {
+  public:
+    explicit call_counter(store::trace const& trace) {
+        for (auto const& api : trace.apis()) counts_.resize(std::max<std::size_t>(counts_.size(), api.id.value + 1));
+    }
+
+    void on_event(model::process_state const&, model::event const& e) override { ++counts_[e.row.api.value]; }
+
+    void write(store::trace const& trace, analysis& out) const {
+        for (auto const& api : trace.apis()) {
+            auto const count = counts_[api.id.value];
+            if (count == 0) continue;
+            bool const is_call = api.symbol.starts_with("cu");
+            (is_call ? out.calls[api.name] : out.callbacks[api.symbol]) += count;
+        }
+    }
+
+  private:
+    std::vector<std::uint64_t> counts_;
+};
+
+// Everything that listens, in the order in which it is told: what others ask comes first; causes come before
+// consequences.
+struct listeners {
+    explicit listeners(store::trace const& trace)
+        : calls(trace), accountant(completion), links(trace), places(trace), file{trace,      places, accountant,
+                                                                                  completion, links,  found} {}
+
+    void listen_to(model::world& world) {
+        for (model::observer* each :
+             std::initializer_list<model::observer*>{&calls, &completion, &links, &accountant, &failed, &shutdown,
+                                                     &user_objects, &cross_thread, &allocations})
+            world.add(*each);
+    }
+
+    call_counter calls;
+    timeline::completion completion;
+    ledger::accountant accountant;
+    payload_links links;
+    findings::places places;
+    findings::collection found;
+    case_file file;
+    failed_free failed{file};
+    shutdown_release shutdown{file};
+    user_object_leak user_objects{file};
+    ptds_cross_thread_free cross_thread{file};
+    allocation_leak allocations{file};
+};
+
+}  // namespace
+
+analysis analyse(store::trace const& trace, std::function<void(double)> const& progress) {
+    listeners all(trace);
+    model::world world(trace);
+    all.listen_to(world);
+    world.run(progress);
+
+    analysis out;
+    all.calls.write(trace, out);
+    for (auto const& process : world.processes()) {
+        if (process->events() == 0) continue;
+        out.events += process->events();
+        out.used_driver.push_back(process->process().id);
+        auto const end = process->process().end;
+        out.clean_end &= end == store::process_end::clean || end == store::process_end::exec;
+    }
+    out.ledger = all.accountant.accuracy();
+    out.losses = findings::losses_of(trace);
+    out.incomplete = findings::reasons_incomplete(trace, out.losses, out.used_driver);
+    out.found = all.found.take();
+    return out;
+}
+
+}  // namespace lastref::detectors

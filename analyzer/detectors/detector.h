@@ -1,0 +1,59 @@
+// What all detectors share. A detector is an observer with memory of what is open; it adds its findings when a process
+// ends, in the order in which detectors are told: causes before consequences (analysis.cpp).
+#pragma once
+
+#include "analyzer/detectors/payload_links.h"
+#include "analyzer/findings/code_owner.h"
+#include "analyzer/findings/finding.h"
+#include "analyzer/findings/fingerprint.h"
+#include "analyzer/ledger/accountant.h"
+#include "analyzer/model/process_state.h"
+#include "analyzer/timeline/completion.h"
+
+namespace lastref::detectors {
+
+using findings::confidence;
+using findings::finding;
+using findings::rule;
+using findings::severity;
+using findings::site;
+
+// Everything is owned by the analysis and outlives the detectors.
+struct case_file {
+    store::trace const& trace;
+    findings::places& places;
+    ledger::accountant const& accountant;
+    timeline::completion const& completion;
+    payload_links const& links;
+    findings::collection& found;
+};
+
+class detector : public model::observer {
+  public:
+    explicit detector(case_file const& file) : file_(file) {}
+
+  protected:
+    site site_of(std::string role, model::origin const& call, std::string note = {}) const;
+    findings::object_note note_of(model::object const& o) const;
+    store::api const& api_of(model::origin const& call) const { return file_.trace.at(call.api); }
+    std::string thread_of(model::origin const& call) const;
+    std::string stream_of(model::origin const& call) const;
+
+    // Whose code made the call; `unknown` without a stack.
+    findings::code_owner caller_of(model::process_state const& process, model::origin const& call) const;
+    std::uint64_t place_of(model::origin const& call) const { return file_.places.key(call.stack); }
+
+    case_file const& file_;
+};
+
+// The process ran its exit handlers: what was left then was left for good.
+inline bool ended_orderly(model::process_state const& process) {
+    return process.process().end == store::process_end::clean;
+}
+
+// "the process ended abruptly (killed by signal 9), so that …" for confidence_reason; empty after an orderly end.
+std::string doubt_about_end(model::process_state const& process);
+
+bool is_creation(model::event const& e);  // the event made its subject
+
+}  // namespace lastref::detectors

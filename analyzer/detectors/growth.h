@@ -1,0 +1,36 @@
+// Does the number of live objects of one place go on growing, or has it reached a plateau?
+#pragma once
+
+#include "analyzer/store/rows.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace lastref::detectors {
+
+// A bounded history of a count: at most `most` samples, spread evenly over the changes (every second one is dropped,
+// and the stride doubled, when it is full).
+class growth {
+  public:
+    void sample(store::time_ns at, std::int64_t live);
+
+    // True where the count rose through the whole run, from `begin` to `end`: at least `enough` alive at the end, and
+    // each quarter of the time ends higher than the one before it. What a program sets up once and keeps does not.
+    bool steady(std::int64_t live_at_end, store::time_ns begin, store::time_ns end) const;
+
+  private:
+    static constexpr std::size_t most = 32;
+    static constexpr std::int64_t enough = 8;
+
+    std::int64_t live_at(store::time_ns at) const;
+
+    struct point {
+        store::time_ns at = 0;
+        std::int64_t live = 0;
+    };
+    std::vector<point> points_;
+    std::uint64_t stride_ = 1;
+    std::uint64_t seen_ = 0;
+};
+
+}  // namespace lastref::detectors

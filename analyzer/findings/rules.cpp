@@ -1,0 +1,46 @@
+#include "analyzer/findings/rules.h"
+
+namespace lastref::findings {
+namespace {
+
+constexpr std::array<rule_info, static_cast<std::size_t>(rule::count)> rules{{
+    {"user-object-leak", "References of a user object are left at the end, so that its destructor never runs."},
+    {"failed-free", "A free, destroy or unregister was refused and never made good."},
+    {"allocation-leak", "Memory was still allocated when the process ended."},
+    {"shutdown-release", "Something was released after main returned or after the driver had shut down."},
+    {"ptds-cross-thread-free",
+     "Memory of one thread's default stream was freed on another thread's, with no order between them."},
+}};
+
+}  // namespace
+
+rule_info const& info(rule r) {
+    return rules[static_cast<std::size_t>(r)];
+}
+
+std::optional<rule> rule_named(std::string_view name) {
+    for (std::size_t i = 0; i < rules.size(); ++i)
+        if (rules[i].name == name) return static_cast<rule>(i);
+    return std::nullopt;
+}
+
+std::string rule_names() {
+    std::string out;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (i > 0) out += i + 1 == rules.size() ? " and " : ", ";
+        out += rules[i].name;
+    }
+    return out;
+}
+
+std::string_view name_of(severity s) {
+    constexpr std::array<std::string_view, 3> names{"note", "warning", "error"};
+    return names[static_cast<std::size_t>(s)];
+}
+
+std::string_view name_of(confidence c) {
+    constexpr std::array<std::string_view, 3> names{"possible", "likely", "proven"};
+    return names[static_cast<std::size_t>(c)];
+}
+
+}  // namespace lastref::findings

@@ -1,0 +1,36 @@
+// The rules by name: the same name in code, report, docs page, fixture and golden.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lastref::findings {
+
+enum class rule : std::uint8_t {
+    user_object_leak,
+    failed_free,
+    allocation_leak,
+    shutdown_release,
+    ptds_cross_thread_free,
+    count
+};
+
+struct rule_info {
+    std::string_view name;
+    std::string_view summary;  // one sentence
+};
+
+rule_info const& info(rule r);
+std::optional<rule> rule_named(std::string_view name);
+std::string rule_names();  // "a, b and c", for messages
+
+enum class severity : std::uint8_t { note, warning, error };
+enum class confidence : std::uint8_t { possible, likely, proven };
+
+std::string_view name_of(severity s);
+std::string_view name_of(confidence c);
+
+}  // namespace lastref::findings

@@ -1,0 +1,210 @@
+// JSON, for programs. The keys of the first level, and those of a finding, are stable; others may be added.
+#include "analyzer/report/render.h"
+
+#include "analyzer/findings/wording.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lastref::report {
+namespace {
+
+// Keys in the order in which they are written here: a report is also read by people.
+using json = nlohmann::ordered_json;
+
+std::string hex(std::uint64_t value) {
+    return fmt::format("{:#x}", value);
+}
+
+char const* end_name(store::process_end end) {
+    switch (end) {
+        case store::process_end::running:
+            return "running";
+        case store::process_end::clean:
+            return "clean";
+        case store::process_end::exec:
+            return "exec";
+        case store::process_end::abrupt:
+            break;
+    }
+    return "abrupt";
+}
+
+template <class T>
+json optional(std::optional<T> const& value) {
+    return value ? json(*value) : json(nullptr);
+}
+
+json process_json(store::process const& p, bool used_driver) {
+    return {{"pid", p.pid},
+            {"parent_pid", p.parent_pid},
+            {"executable", p.executable},
+            {"command_line", p.command_line},
+            {"driver_version", optional(p.driver_version)},
+            {"stacks", p.stacks},
+            {"end", end_name(p.end)},
+            {"exit_status", optional(p.exit_status)},
+            {"exit_signal", optional(p.exit_signal)},
+            {"used_driver", used_driver}};
+}
+
+json trace_json(input const& in) {
+    json processes = json::array();
+    for (auto const& p : in.trace.processes()) {
+        auto const& used = in.what.used_driver;
+        processes.push_back(process_json(p, std::find(used.begin(), used.end(), p.id) != used.end()));
+    }
+    json unhooked = json::object();
+    for (auto const& each : in.trace.unhooked_entries())
+        unhooked[each.name] = unhooked.value(each.name, std::int64_t{0}) + each.obtained;
+    json notes = json::array();
+    for (auto const& each : in.trace.notes()) notes.push_back(each.text);
+    return {{"path", in.trace.path()},
+            {"lastref_version", in.trace.version()},
+            {"complete", in.what.incomplete.empty()},
+            {"incomplete", in.what.incomplete},
+            {"clean_end", in.what.clean_end},
+            {"events", in.what.events},
+            {"calls", in.what.calls},
+            {"callbacks", in.what.callbacks},
+            {"processes", processes},
+            {"ledger",
+             {{"predicted", in.what.ledger.predicted},
+              {"agreed", in.what.ledger.agreed},
+              {"unexpected", in.what.ledger.unexpected}}},
+            {"unhooked", unhooked},
+            {"notes", notes}};
+}
+
+json symbol_json(symbols::symbol const& s) {
+    json out{{"function", s.function}};
+    if (!s.file.empty()) out["file"] = s.file;
+    if (s.line != 0) out["line"] = s.line;
+    if (s.inlined) out["inlined"] = true;
+    return out;
+}
+
+json frame_json(store::trace const& trace, symbols::named_frame const& frame) {
+    json out = json::object();
+    if (!frame.functions.empty()) out = symbol_json(frame.functions.back());
+    if (frame.functions.size() > 1) {
+        json inlined = json::array();
+        for (std::size_t i = 0; i + 1 < frame.functions.size(); ++i) inlined.push_back(symbol_json(frame.functions[i]));
+        out["inlined_functions"] = inlined;
+    }
+    if (frame.module) {
+        auto const& module = trace.at(frame.module);
+        out["module"] = module.path;
+        if (!module.build_id.empty()) out["build_id"] = module.build_id;
+        out["offset"] = hex(frame.offset);
+        if (frame.state == symbols::source_state::other_build) out["symbols"] = "the file has another build id now";
+        if (frame.state == symbols::source_state::missing) out["symbols"] = "the file is not there";
+    } else {
+        out["address"] = hex(frame.address);
+    }
+    return out;
+}
+
+json stack_json(input const& in, store::stack_id id) {
+    json out = json::array();
+    for (auto const& frame : in.stacks.of(id).frames) out.push_back(frame_json(in.trace, frame));
+    return out;
+}
+
+char const* stream_name(model::stream_identity const& s) {
+    switch (s.kind) {
+        case model::stream_kind::none:
+            return "none";
+        case model::stream_kind::legacy:
+            return "legacy";
+        case model::stream_kind::per_thread:
+            return "per_thread";
+        case model::stream_kind::created:
+            break;
+    }
+    return "created";
+}
+
+json site_json(input const& in, findings::site const& s) {
+    json out{{"role", s.role}, {"entry_point", s.entry_point}};
+    out["event"] = s.call.event.value;
+    out["at_ns"] = s.call.at;
+    out["result"] = s.call.result == store::not_returned ? json(nullptr) : json(s.call.result);
+    if (s.call.thread) {
+        auto const& thread = in.trace.at(s.call.thread);
+        out["thread"] = {{"pid", in.trace.at(thread.process).pid},
+                         {"tid", thread.tid},
+                         {"name", thread.name},
+                         {"main", thread.main}};
+    }
+    out["stream"] = stream_name(s.call.stream);
+    out["context"] = s.call.context ? json(hex(in.trace.at(s.call.context).handle)) : json(nullptr);
+    if (!s.note.empty()) out["note"] = s.note;
+    out["stack"] = stack_json(in, s.call.stack);
+    return out;
+}
+
+json sites_json(input const& in, std::vector<findings::site> const& sites) {
+    json out = json::array();
+    for (auto const& s : sites) out.push_back(site_json(in, s));
+    return out;
+}
+
+json consequence_json(input const& in, findings::consequence const& c) {
+    return {{"rule", info(c.from).name},
+            {"text", c.text},
+            {"count", c.count},
+            {"bytes", c.bytes},
+            {"sites", sites_json(in, c.sites)}};
+}
+
+json finding_json(input const& in, findings::finding const& f) {
+    json objects = json::array();
+    for (auto const& o : f.objects)
+        objects.push_back({{"kind", model::name_of(o.kind)},
+                           {"handle", hex(o.handle)},
+                           {"bytes", o.bytes},
+                           {"created_event", o.created.value}});
+    json consequences = json::array();
+    for (auto const& c : f.consequences) consequences.push_back(consequence_json(in, c));
+    return {{"rule", info(f.rule).name},
+            {"severity", name_of(f.severity)},
+            {"confidence", name_of(f.confidence)},
+            {"confidence_reason", f.confidence_reason},
+            {"title", f.title},
+            {"what", f.what},
+            {"holders", f.holders},
+            {"why", f.why},
+            {"advice", f.advice},
+            {"objects", objects},
+            {"sites", sites_json(in, f.sites)},
+            {"first_seen", f.first_seen},
+            {"last_seen", f.last_seen},
+            {"count", f.count},
+            {"bytes", f.bytes},
+            {"process", f.process ? json(in.trace.at(f.process).pid) : json(nullptr)},
+            {"processes", f.processes},
+            {"fingerprint", f.fingerprint},
+            {"consequences", consequences}};
+}
+
+json loss_json(detectors::analysis const& what) {
+    json out = json::object();
+    for (auto const& each : what.losses) out[each.name] = each.count;
+    return out;
+}
+
+}  // namespace
+
+std::string render_json(input const& in) {
+    json found = json::array();
+    for (auto const& f : in.what.found) found.push_back(finding_json(in, f));
+    json const all{
+        {"trace", trace_json(in)}, {"loss", loss_json(in.what)}, {"findings", found}, {"suppressed", json::array()}};
+    // Names may be no UTF-8, which JSON has no way to say; control characters are escaped by JSON itself.
+    return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lastref::report

@@ -1,0 +1,320 @@
+// The report that a person reads at a terminal or in a log.
+#include "analyzer/findings/code_owner.h"
+#include "analyzer/findings/wording.h"
+#include "analyzer/report/escape.h"
+#include "analyzer/report/render.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lastref::report {
+namespace {
+
+using findings::counted;
+
+enum class ink { plain, bold, dim, red, yellow, blue, green };
+
+class page {
+  public:
+    explicit page(style const& how) : how_(how) {}
+
+    std::string paint(ink with, std::string_view text) const {
+        static constexpr std::array<std::string_view, 7> codes{"", "1", "2", "1;31", "1;33", "1;34", "1;32"};
+        if (!how_.colour || with == ink::plain) return std::string(text);
+        return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(with)], text);
+    }
+
+    void line(std::string_view text = {}) {
+        out_ += text;
+        out_ += '\n';
+    }
+
+    // Wraps at words. `label` stands in the first line's margin, which is as wide as all others' indentation.
+    void wrapped(std::string_view text, std::size_t indent, std::string_view label = {}, ink with = ink::bold) {
+        std::string margin = std::string(2, ' ') + std::string(label);
+        margin.resize(std::max(indent, margin.size()), ' ');
+        out_ += label.empty() ? margin : fmt::format("  {}{}", paint(with, label), margin.substr(2 + label.size()));
+        std::size_t column = margin.size();
+        bool first = true;
+        while (!text.empty()) {
+            auto const space = text.find(' ');
+            auto const word = text.substr(0, space);
+            if (!first && column + 1 + word.size() > how_.width) {
+                out_ += '\n' + std::string(indent, ' ');
+                column = indent;
+                first = true;
+            }
+            out_ += first ? "" : " ";
+            out_ += word;
+            column += word.size() + (first ? 0 : 1);
+            first = false;
+            text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+        }
+        out_ += '\n';
+    }
+
+    std::size_t width() const { return how_.width; }
+    std::string take() { return std::move(out_); }
+
+  private:
+    style const& how_;
+    std::string out_;
+};
+
+constexpr std::size_t body = 10;  // indentation of a finding's paragraphs, after their labels
+
+ink ink_of(findings::severity s) {
+    switch (s) {
+        case findings::severity::error:
+            return ink::red;
+        case findings::severity::warning:
+            return ink::yellow;
+        case findings::severity::note:
+            break;
+    }
+    return ink::blue;
+}
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+// The last two folders are enough to find a source file, and leave room for what matters.
+std::string short_path(std::string_view path) {
+    std::size_t kept = path.size();
+    for (int i = 0; i < 3 && kept != std::string_view::npos && kept > 0; ++i) kept = path.rfind('/', kept - 1);
+    return kept == std::string_view::npos || kept == 0 ? std::string(path) : fmt::format("…{}", path.substr(kept));
+}
+
+// --- stacks --------------------------------------------------------------------------------------------------------
+
+struct stack_line {
+    std::string function;
+    std::string place;
+    std::string module;
+    findings::code_owner owner = findings::code_owner::unknown;
+};
+
+std::string place_of(store::trace const& trace, symbols::named_frame const& frame, symbols::symbol const* function) {
+    if (function != nullptr && function->line != 0)
+        return fmt::format("{}:{}", short_path(function->file), function->line);
+    if (!frame.module) return fmt::format("{:#x}, in no file", frame.address);
+    auto const where = fmt::format("{}+{:#x}", base_name(trace.at(frame.module).path), frame.offset);
+    switch (frame.state) {
+        case symbols::source_state::other_build:
+            return where + " (rebuilt since: other build id)";
+        case symbols::source_state::missing:
+            return where + " (file not there)";
+        case symbols::source_state::unreadable:
+            return where + " (no ELF file)";
+        case symbols::source_state::found:
+            break;
+    }
+    return where;
+}
+
+std::vector<stack_line> lines_of(input const& in, store::process const& process, symbols::named_stack const& stack) {
+    std::vector<stack_line> out;
+    for (auto const& frame : stack.frames) {
+        auto const module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
+        auto const owner =
+            findings::owner_of(frame.module ? in.trace.at(frame.module).path : std::string{}, process.executable);
+        if (frame.functions.empty()) out.push_back({"??", place_of(in.trace, frame, nullptr), module, owner});
+        for (auto const& f : frame.functions) {
+            auto name = f.function.empty() ? std::string("??") : f.function;
+            if (f.inlined) name += " [inlined]";
+            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, owner});
+        }
+    }
+    return out;
+}
+
+bool folds(stack_line const& line) {
+    return line.owner != findings::code_owner::program && line.owner != findings::code_owner::unknown;
+}
+
+// Long signatures are cut at their parameters.
+std::string short_function(std::string_view name, std::size_t most) {
+    if (name.size() <= most) return std::string(name);
+    auto const parameters = name.find('(');
+    auto const bare = parameters != std::string_view::npos && parameters > 0 && parameters <= most
+                          ? name.substr(0, parameters)
+                          : name;
+    // Cut at a character's boundary: bytes 10xxxxxx go on with the one before.
+    auto end = std::min(bare.size(), most - 1);
+    while (end > 0 && end < bare.size() && (static_cast<unsigned char>(bare[end]) & 0xc0) == 0x80) --end;
+    return fmt::format("{}…", bare.substr(0, end));
+}
+
+void print_line(page& to, stack_line const& line) {
+    constexpr std::size_t indent = 6;
+    auto const half = to.width() / 2 - indent;
+    auto const name = escaped(short_function(line.function, half));
+    auto const gap = name.size() < half ? half - name.size() : 1;
+    bool const own = line.owner == findings::code_owner::program;
+    to.line(fmt::format("{}{}{}{}", std::string(indent, ' '), to.paint(own ? ink::bold : ink::plain, name),
+                        std::string(gap, ' '), to.paint(ink::dim, escaped(line.place))));
+}
+
+std::string folded_text(std::vector<stack_line> const& lines, std::size_t from, std::size_t to) {
+    std::vector<std::string> modules;
+    for (auto i = from; i < to; ++i)
+        if (std::find(modules.begin(), modules.end(), lines[i].module) == modules.end())
+            modules.push_back(lines[i].module);
+    std::string names;
+    for (std::size_t i = 0; i < modules.size() && i < 3; ++i) names += (i ? ", " : "") + modules[i];
+    if (modules.size() > 3) names += ", …";
+    return fmt::format("      … {} in {}", counted(to - from, "frame"), escaped(names));
+}
+
+// CUDA's own frames at the top go without saying; runs of library frames are folded to their first and a count; the
+// program's frames are all there, up to a limit.
+void print_stack(page& to, input const& in, findings::site const& site) {
+    constexpr std::size_t most_lines = 14;
+    if (!site.call.stack) {
+        to.line(to.paint(ink::dim, "      (no stack recorded)"));
+        return;
+    }
+    auto const& process = in.trace.at(in.trace.at(site.call.thread).process);
+    auto const& stack = in.stacks.of(site.call.stack);
+    auto const lines = lines_of(in, process, stack);
+    std::size_t i = 0;
+    while (i + 1 < lines.size() && lines[i].owner == findings::code_owner::cuda) ++i;
+    std::size_t printed = 0;
+    while (i < lines.size()) {
+        if (printed == most_lines) {
+            to.line(to.paint(ink::dim, fmt::format("      … {} more", counted(lines.size() - i, "frame"))));
+            break;
+        }
+        auto run = i;
+        while (run < lines.size() && folds(lines[run])) ++run;
+        if (run - i > 2) {  // keep the frame that the program called, and fold what lies beneath
+            auto const keep = printed == 0 ? 1u : 0u;
+            for (auto k = i; k < i + keep; ++k) print_line(to, lines[k]);
+            to.line(to.paint(ink::dim, folded_text(lines, i + keep, run)));
+            printed += keep + 1;
+            i = run;
+        } else {
+            print_line(to, lines[i++]);
+            ++printed;
+        }
+    }
+    if (stack.cut) to.line(to.paint(ink::dim, "      … deeper frames were not recorded"));
+}
+
+void print_site(page& to, input const& in, findings::site const& site) {
+    if (!site.call.event) return;
+    auto const thread = findings::thread_name(in.trace.at(site.call.thread));
+    to.line(escaped(fmt::format("    {} at {} by {}: {}{}{}", site.role, findings::time_text(site.call.at), thread,
+                                site.entry_point, site.note.empty() ? "" : ", ", site.note)));
+    print_stack(to, in, site);
+}
+
+// --- findings ------------------------------------------------------------------------------------------------------
+
+void print_finding(page& to, input const& in, findings::finding const& f, std::size_t number) {
+    auto const head = fmt::format("{}. {}", number, name_of(f.severity));
+    to.line(fmt::format("{}  {}  {}", to.paint(ink_of(f.severity), head), to.paint(ink::bold, info(f.rule).name),
+                        to.paint(ink::dim, fmt::format("({}, {})", name_of(f.confidence), f.fingerprint))));
+    to.wrapped(escaped(f.title), 2, "", ink::plain);
+    to.line();
+    bool first = true;
+    for (auto const& sentence : f.what) {
+        to.wrapped(escaped(sentence), body, first ? "What" : "");
+        first = false;
+    }
+    if (f.processes > 1) to.wrapped(fmt::format("The same in {} processes.", f.processes), body);
+    first = true;
+    for (auto const& holder : f.holders) {
+        to.wrapped(escaped(holder), body, first ? "Held by" : "");
+        first = false;
+    }
+    if (!f.sites.empty()) to.line(fmt::format("  {}", to.paint(ink::bold, "Where")));
+    for (auto const& site : f.sites) print_site(to, in, site);
+    to.wrapped(escaped(f.why), body, "Why");
+    to.wrapped(escaped(f.advice), body, "To do");
+    to.wrapped(escaped(fmt::format("{}: {}.", name_of(f.confidence), f.confidence_reason)), body, "Sure");
+    first = true;
+    for (auto const& c : f.consequences) {
+        to.wrapped(escaped(c.text + "."), body, first ? "Also" : "");
+        first = false;
+        for (auto const& site : c.sites) print_site(to, in, site);
+    }
+    to.line();
+}
+
+// --- what stands around them -----------------------------------------------------------------------------------------
+
+void print_head(page& to, input const& in) {
+    to.line(escaped(fmt::format("lastref report: {}", in.trace.path())));
+    for (auto const id : in.what.used_driver) {
+        auto const& p = in.trace.at(id);
+        auto const length =
+            p.last_time ? fmt::format(" after {}", findings::time_text(*p.last_time - p.first_time)) : std::string{};
+        to.line(escaped(fmt::format("  {}: {}{}", findings::process_name(p), findings::how_it_ended(p), length)));
+    }
+    std::uint64_t calls = 0;
+    for (auto const& [name, count] : in.what.calls) calls += count;
+    std::uint64_t callbacks = 0;
+    for (auto const& [name, count] : in.what.callbacks) callbacks += name.starts_with("callback:") ? count : 0;
+    to.line(fmt::format("  {} and {} recorded", counted(calls, "driver call"), counted(callbacks, "callback")));
+    to.line();
+}
+
+void print_losses(page& to, input const& in) {
+    if (!in.what.incomplete.empty()) {
+        to.line(to.paint(ink::red, "INCOMPLETE: something may be missing from this report"));
+        for (auto const& reason : in.what.incomplete) to.wrapped(escaped(reason), 4, "-", ink::plain);
+        to.line();
+    }
+    bool head = false;
+    for (auto const& loss : in.what.losses) {
+        if (loss.count == 0 || loss.hides) continue;
+        if (!head) to.line("Cut short, without hiding a finding:");
+        head = true;
+        to.wrapped(escaped(fmt::format("{}: {}", counted(loss.count), loss.text)), 4, "-", ink::plain);
+    }
+    std::string names;
+    for (auto const& each : in.trace.unhooked_entries()) names += (names.empty() ? "" : ", ") + each.name;
+    if (!names.empty()) to.wrapped(escaped("Entry points that lastref does not record: " + names), 4, "-", ink::plain);
+    for (auto const& note : in.trace.notes()) to.wrapped(escaped(note.text), 4, "-", ink::plain);
+    if (head || !names.empty() || !in.trace.notes().empty()) to.line();
+}
+
+std::string counts_text(detectors::analysis const& what) {
+    std::string out;
+    for (auto const s : {findings::severity::error, findings::severity::warning, findings::severity::note}) {
+        auto const count =
+            std::count_if(what.found.begin(), what.found.end(), [s](auto const& f) { return f.severity == s; });
+        if (count == 0) continue;
+        out += (out.empty() ? "" : ", ") + counted(static_cast<std::uint64_t>(count), name_of(s));
+    }
+    return out.empty() ? "nothing found" : out;
+}
+
+void print_verdict(page& to, input const& in) {
+    auto const& ledger = in.what.ledger;
+    auto const checked = ledger.predicted + ledger.unexpected;
+    if (checked > 0)
+        to.line(fmt::format("Ledger of references: {} of {} ran as predicted.",
+                            counted(static_cast<std::int64_t>(ledger.agreed)), counted(checked, "destructor")));
+    auto const state = in.what.incomplete.empty() ? "the trace is complete" : "the trace is INCOMPLETE";
+    auto const reached = judge(in.what, in.threshold);
+    auto const colour = reached == verdict::clean ? ink::green : reached == verdict::findings ? ink::red : ink::yellow;
+    to.line(to.paint(colour, fmt::format("Verdict: {}; {}.", counts_text(in.what), state)));
+}
+
+}  // namespace
+
+std::string render_text(input const& in, style const& how) {
+    page to(how);
+    print_head(to, in);
+    print_losses(to, in);
+    for (std::size_t i = 0; i < in.what.found.size(); ++i) print_finding(to, in, in.what.found[i], i + 1);
+    print_verdict(to, in);
+    return to.take();
+}
+
+}  // namespace lastref::report

@@ -1,0 +1,70 @@
+#include "analyzer/store/statement.h"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+namespace lastref::store {
+
+void close_database::operator()(sqlite3* db) const {
+    sqlite3_close_v2(db);
+}
+void finalize_statement::operator()(sqlite3_stmt* prepared) const {
+    sqlite3_finalize(prepared);
+}
+
+error damaged(std::string const& file, std::string_view detail) {
+    return {failure::unreadable, fmt::format("{}: damaged trace ({})", file, detail)};
+}
+
+statement::statement(sqlite3* db, std::string_view sql, std::string file) : file_(std::move(file)) {
+    sqlite3_stmt* raw = nullptr;
+    if (sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK)
+        throw damaged(file_, sqlite3_errmsg(db));
+    handle_.reset(raw);
+}
+
+void statement::bind(int parameter, std::int64_t value) {
+    sqlite3_bind_int64(handle_.get(), parameter, value);
+}
+
+// SQLite begins again from the first row when a finished statement is stepped once more; here the end stays the end.
+bool statement::step() {
+    if (done_) return false;
+    int const code = sqlite3_step(handle_.get());
+    if (code == SQLITE_ROW) return true;
+    done_ = code == SQLITE_DONE;
+    if (done_) return false;
+    throw damaged(file_, sqlite3_errmsg(sqlite3_db_handle(handle_.get())));
+}
+
+void statement::reset() {
+    done_ = false;
+    sqlite3_reset(handle_.get());
+}
+
+bool statement::is_null(int column) const {
+    return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+
+std::int64_t statement::integer(int column) const {
+    if (sqlite3_column_type(handle_.get(), column) != SQLITE_INTEGER)
+        throw damaged(file_, fmt::format("{} is no integer", sqlite3_column_name(handle_.get(), column)));
+    return sqlite3_column_int64(handle_.get(), column);
+}
+
+std::int64_t statement::integer_or(int column, std::int64_t fallback) const {
+    return is_null(column) ? fallback : integer(column);
+}
+
+std::optional<std::int64_t> statement::optional_integer(int column) const {
+    if (is_null(column)) return std::nullopt;
+    return integer(column);
+}
+
+std::string statement::text(int column) const {
+    auto const* bytes = reinterpret_cast<char const*>(sqlite3_column_text(handle_.get(), column));
+    if (bytes == nullptr) return {};
+    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+}  // namespace lastref::store

@@ -1,0 +1,380 @@
+#include "analyzer/store/trace.h"
+
+#include "analyzer/store/open.h"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+namespace lastref::store {
+namespace {
+
+template <class Enum, std::size_t n>
+Enum named(std::array<std::pair<std::string_view, Enum>, n> const& names, std::string_view text, Enum fallback) {
+    for (auto const& [name, value] : names)
+        if (name == text) return value;
+    return fallback;
+}
+
+template <class Enum>
+using names_of = std::pair<std::string_view, Enum>;
+
+constexpr std::array end_names{
+    names_of<process_end>{"running", process_end::running}, names_of<process_end>{"clean", process_end::clean},
+    names_of<process_end>{"abrupt", process_end::abrupt}, names_of<process_end>{"exec", process_end::exec}};
+constexpr std::array context_names{names_of<context_kind>{"created", context_kind::created},
+                                   names_of<context_kind>{"primary", context_kind::primary},
+                                   names_of<context_kind>{"green", context_kind::green}};
+constexpr std::array verb_names{names_of<verb>{"create", verb::create}, names_of<verb>{"destroy", verb::destroy},
+                                names_of<verb>{"retain", verb::retain}, names_of<verb>{"release", verb::release},
+                                names_of<verb>{"use", verb::use},       names_of<verb>{"set", verb::set},
+                                names_of<verb>{"wait", verb::wait},     names_of<verb>{"query", verb::query},
+                                names_of<verb>{"begin", verb::begin},   names_of<verb>{"end", verb::end},
+                                names_of<verb>{"run", verb::run}};
+constexpr std::array stream_names{names_of<default_stream>{"legacy", default_stream::legacy},
+                                  names_of<default_stream>{"per_thread", default_stream::per_thread}};
+constexpr std::array phase_names{names_of<phase_step>{"driver_found", phase_step::driver_found},
+                                 names_of<phase_step>{"driver_initialized", phase_step::driver_initialized},
+                                 names_of<phase_step>{"exit_begin", phase_step::exit_begin},
+                                 names_of<phase_step>{"driver_torn_down", phase_step::driver_torn_down},
+                                 names_of<phase_step>{"end", phase_step::end},
+                                 names_of<phase_step>{"exec", phase_step::exec}};
+constexpr std::array state_names{names_of<trace_state>{"recording", trace_state::recording},
+                                 names_of<trace_state>{"complete", trace_state::complete}};
+
+event_kind kind_named(std::string_view name) {
+    for (std::size_t i = 0; i < event_kinds.size(); ++i)
+        if (event_kinds[i].name == name) return static_cast<event_kind>(i);
+    return event_kind::count;
+}
+
+// Ids of small tables are dense in what we write. A file that names others is refused rather than given gigabytes.
+constexpr std::int64_t greatest_table_id = 1 << 24;
+
+template <class Row>
+class table {
+  public:
+    void add(Row row, std::string const& file) {
+        auto const id = row.id.value;
+        if (id == 0 || id > greatest_table_id) throw damaged(file, "row id out of range");
+        if (position_.size() <= id) position_.resize(id + 1, 0);
+        rows_.push_back(std::move(row));
+        position_[id] = static_cast<std::uint32_t>(rows_.size());
+    }
+
+    Row const* find(std::uint32_t id) const {
+        return id < position_.size() && position_[id] != 0 ? &rows_[position_[id] - 1] : nullptr;
+    }
+
+    std::vector<Row> const& rows() const { return rows_; }
+
+  private:
+    std::vector<Row> rows_;
+    std::vector<std::uint32_t> position_;  // by id, counted from 1
+};
+
+}  // namespace
+
+struct trace::contents {
+    std::string path;
+    database db;
+    table<process> processes;
+    table<thread> threads;
+    table<context> contexts;
+    table<api> apis;
+    table<module> modules;
+    std::vector<phase> phases;
+    std::vector<loss> losses;
+    std::vector<unhooked> unhooked_entries;
+    std::vector<note> notes;
+    trace_state recording = trace_state::unfinished;
+    std::string version;
+    std::int64_t greatest_event = 0;
+
+    statement prepare(std::string_view sql) const { return {db.get(), sql, path}; }
+
+    template <class Id>
+    Id id(statement const& row, int column) const {
+        auto const value = row.integer_or(column, 0);
+        if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) throw damaged(path, "row id out of range");
+        return Id{static_cast<std::uint32_t>(value)};
+    }
+
+    template <class Row, class Id>
+    Row const& at(table<Row> const& rows, Id id, char const* what) const {
+        if (auto const* row = rows.find(id.value)) return *row;
+        throw damaged(path, fmt::format("{} {} is named but not there", what, id.value));
+    }
+
+    void load();
+    void load_meta();
+    void load_processes();
+    void load_threads();
+    void load_contexts();
+    void load_apis();
+    void load_modules();
+    void load_phases();
+    void load_losses();
+};
+
+void trace::contents::load() {
+    prepare("BEGIN").step();  // one snapshot for everything that follows
+    load_meta();
+    load_processes();
+    load_threads();
+    load_contexts();
+    load_apis();
+    load_modules();
+    load_phases();
+    load_losses();
+}
+
+void trace::contents::load_meta() {
+    auto rows = prepare("SELECT key, value FROM meta");
+    while (rows.step()) {
+        auto const key = rows.text(0);
+        if (key == "state") recording = named(state_names, rows.text(1), trace_state::unfinished);
+        if (key == "lastref_version") version = rows.text(1);
+    }
+    auto greatest = prepare("SELECT max(id) FROM event");
+    if (greatest.step()) greatest_event = greatest.integer_or(0, 0);
+}
+
+void trace::contents::load_processes() {
+    auto rows = prepare(
+        "SELECT id, pid, parent_pid, executable, command_line, stacks, driver_version, first_time, last_time, end, "
+        "exit_status, exit_signal, spool IS NOT NULL FROM process ORDER BY id");
+    while (rows.step()) {
+        process row;
+        row.id = id<process_id>(rows, 0);
+        row.pid = rows.integer(1);
+        row.parent_pid = rows.integer(2);
+        row.executable = rows.text(3);
+        row.command_line = rows.text(4);
+        row.stacks = rows.text(5);
+        row.driver_version = rows.optional_integer(6);
+        row.first_time = rows.integer(7);
+        row.last_time = rows.optional_integer(8);
+        row.end = named(end_names, rows.text(9), process_end::abrupt);
+        row.exit_status = rows.optional_integer(10);
+        row.exit_signal = rows.optional_integer(11);
+        row.spool_left = rows.integer(12) != 0;
+        processes.add(std::move(row), path);
+    }
+}
+
+void trace::contents::load_threads() {
+    auto rows = prepare("SELECT id, process, tid, name, main FROM thread ORDER BY id");
+    while (rows.step()) {
+        thread row;
+        row.id = id<thread_id>(rows, 0);
+        row.process = id<process_id>(rows, 1);
+        row.tid = rows.integer(2);
+        row.name = rows.text(3);
+        row.main = rows.integer(4) != 0;
+        at(processes, row.process, "process");
+        threads.add(std::move(row), path);
+    }
+}
+
+void trace::contents::load_contexts() {
+    auto rows = prepare("SELECT id, process, handle, device, kind FROM context ORDER BY id");
+    while (rows.step()) {
+        context row;
+        row.id = id<context_id>(rows, 0);
+        row.process = id<process_id>(rows, 1);
+        row.handle = static_cast<store::handle>(rows.integer(2));
+        row.device = rows.optional_integer(3);
+        row.kind = named(context_names, rows.text(4), context_kind::unknown);
+        contexts.add(row, path);
+    }
+}
+
+void trace::contents::load_apis() {
+    auto rows = prepare(
+        "SELECT api.id, api.symbol, api.name, api.default_stream, kind.name, kind.verb "
+        "FROM api JOIN kind ON kind.id = api.kind ORDER BY api.id");
+    while (rows.step()) {
+        api row;
+        row.id = id<api_id>(rows, 0);
+        row.symbol = rows.text(1);
+        row.name = rows.text(2);
+        row.default_stream = named(stream_names, rows.text(3), default_stream::none);
+        row.kind = kind_named(rows.text(4));
+        row.verb = named(verb_names, rows.text(5), verb::other);
+        apis.add(std::move(row), path);
+    }
+}
+
+void trace::contents::load_modules() {
+    auto rows =
+        prepare("SELECT id, process, path, build_id, load_bias, first_address, end_address FROM module ORDER BY id");
+    while (rows.step()) {
+        module row;
+        row.id = id<module_id>(rows, 0);
+        row.process = id<process_id>(rows, 1);
+        row.path = rows.text(2);
+        row.build_id = rows.text(3);
+        row.load_bias = static_cast<std::uint64_t>(rows.integer(4));
+        row.begin = static_cast<std::uint64_t>(rows.integer(5));
+        row.end = static_cast<std::uint64_t>(rows.integer(6));
+        modules.add(std::move(row), path);
+    }
+}
+
+void trace::contents::load_phases() {
+    auto rows = prepare("SELECT process, at, what, event FROM phase ORDER BY at, rowid");
+    while (rows.step()) {
+        phase row;
+        row.process = id<process_id>(rows, 0);
+        row.at = rows.integer(1);
+        row.what = named(phase_names, rows.text(2), phase_step::other);
+        row.event = event_id{rows.integer(3)};
+        phases.push_back(row);
+    }
+}
+
+void trace::contents::load_losses() {
+    auto rows = prepare("SELECT process, name, text, count FROM loss");
+    while (rows.step()) losses.push_back({id<process_id>(rows, 0), rows.text(1), rows.text(2), rows.integer(3)});
+    auto names = prepare("SELECT process, name, obtained FROM unhooked ORDER BY name");
+    while (names.step()) unhooked_entries.push_back({id<process_id>(names, 0), names.text(1), names.integer(2)});
+    auto lines = prepare("SELECT process, text FROM note");
+    while (lines.step()) notes.push_back({id<process_id>(lines, 0), lines.text(1)});
+}
+
+trace trace::open(std::filesystem::path const& path) {
+    auto opened = std::make_unique<contents>();
+    opened->path = path.string();
+    opened->db = open_for_reading(path);
+    opened->load();
+    return trace(std::move(opened));
+}
+
+trace::trace(std::unique_ptr<contents> s) : contents_(std::move(s)) {}
+trace::~trace() = default;
+trace::trace(trace&&) noexcept = default;
+trace& trace::operator=(trace&&) noexcept = default;
+
+std::string const& trace::path() const {
+    return contents_->path;
+}
+trace_state trace::state() const {
+    return contents_->recording;
+}
+std::string const& trace::version() const {
+    return contents_->version;
+}
+std::vector<process> const& trace::processes() const {
+    return contents_->processes.rows();
+}
+std::vector<thread> const& trace::threads() const {
+    return contents_->threads.rows();
+}
+std::vector<context> const& trace::contexts() const {
+    return contents_->contexts.rows();
+}
+std::vector<api> const& trace::apis() const {
+    return contents_->apis.rows();
+}
+std::vector<module> const& trace::modules() const {
+    return contents_->modules.rows();
+}
+std::vector<phase> const& trace::phases() const {
+    return contents_->phases;
+}
+std::vector<loss> const& trace::losses() const {
+    return contents_->losses;
+}
+std::vector<unhooked> const& trace::unhooked_entries() const {
+    return contents_->unhooked_entries;
+}
+std::vector<note> const& trace::notes() const {
+    return contents_->notes;
+}
+
+process const& trace::at(process_id id) const {
+    return contents_->at(contents_->processes, id, "process");
+}
+thread const& trace::at(thread_id id) const {
+    return contents_->at(contents_->threads, id, "thread");
+}
+context const& trace::at(context_id id) const {
+    return contents_->at(contents_->contexts, id, "context");
+}
+api const& trace::at(api_id id) const {
+    return contents_->at(contents_->apis, id, "entry point");
+}
+module const& trace::at(module_id id) const {
+    return contents_->at(contents_->modules, id, "module");
+}
+
+stack trace::stack_of(stack_id id) const {
+    stack out;
+    if (!id) return out;
+    auto head = contents_->prepare("SELECT cut FROM stack WHERE id = ?");
+    head.bind(1, id.value);
+    if (!head.step()) throw damaged(contents_->path, fmt::format("stack {} is named but not there", id.value));
+    out.cut = head.integer(0) != 0;
+    auto rows = contents_->prepare(
+        "SELECT frame.id, frame.address, frame.module FROM stack_frame JOIN frame ON frame.id = stack_frame.frame "
+        "WHERE stack_frame.stack = ? ORDER BY stack_frame.depth");
+    rows.bind(1, id.value);
+    while (rows.step())
+        out.frames.push_back({contents_->id<frame_id>(rows, 0), static_cast<std::uint64_t>(rows.integer(1)),
+                              contents_->id<module_id>(rows, 2)});
+    return out;
+}
+
+std::int64_t trace::event_count() const {
+    return contents_->greatest_event;
+}
+
+struct event_reader::state {
+    trace::contents const& owner;
+    statement rows;
+
+    event read() const;
+};
+
+event event_reader::state::read() const {
+    event out;
+    out.id = event_id{rows.integer(0)};
+    out.begin = rows.integer(1);
+    out.duration = rows.integer_or(2, not_returned);
+    out.thread = owner.id<thread_id>(rows, 3);
+    out.api = owner.id<api_id>(rows, 4);
+    out.result = rows.integer_or(5, not_returned);
+    out.context = owner.id<context_id>(rows, 6);
+    out.stream = static_cast<handle>(rows.integer(7));
+    out.object = static_cast<handle>(rows.integer(8));
+    out.other = static_cast<handle>(rows.integer(9));
+    out.size = static_cast<std::uint64_t>(rows.integer(10));
+    out.extra = static_cast<std::uint64_t>(rows.integer(11));
+    out.stack = owner.id<stack_id>(rows, 12);
+    out.flags = static_cast<std::uint8_t>(rows.integer(13));
+    return out;
+}
+
+event_reader::event_reader(std::unique_ptr<state> s) : state_(std::move(s)) {}
+event_reader::~event_reader() = default;
+event_reader::event_reader(event_reader&&) noexcept = default;
+
+bool event_reader::next(std::vector<event>& batch) {
+    batch.clear();
+    while (batch.size() < batch_size && state_->rows.step()) batch.push_back(state_->read());
+    return !batch.empty();
+}
+
+event_reader trace::events() const {
+    return event_reader(std::unique_ptr<event_reader::state>(new event_reader::state{
+        *contents_,
+        contents_->prepare("SELECT id, begin, duration, thread, api, result, context, stream, object, other, size, "
+                           "extra, stack, flags FROM event ORDER BY id")}));
+}
+
+}  // namespace lastref::store

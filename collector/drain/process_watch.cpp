@@ -1,0 +1,94 @@
+#include "collector/drain/process_watch.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace lastref::drain {
+namespace {
+
+std::string proc_path(std::uint32_t pid, std::string const& name) {
+    return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+}  // namespace
+
+std::optional<process_stat> read_process_stat(std::uint32_t pid) {
+    std::ifstream file(proc_path(pid, "stat"));
+    std::string text;
+    if (!std::getline(file, text)) return std::nullopt;
+    // The second field is the program's name in brackets, and may itself hold blanks and brackets.
+    auto const bracket = text.rfind(')');
+    if (bracket == std::string::npos) return std::nullopt;
+    std::istringstream fields(text.substr(bracket + 1));
+    process_stat stat{};
+    std::string skipped;
+    fields >> stat.state;
+    for (int field = 4; field < 22; ++field) fields >> skipped;
+    if (!(fields >> stat.start_ticks)) return std::nullopt;
+    return stat;
+}
+
+std::optional<std::string> read_thread_name(std::uint32_t pid, std::uint32_t tid) {
+    std::ifstream file(proc_path(pid, "task/" + std::to_string(tid) + "/comm"));
+    std::string name;
+    if (!std::getline(file, name) || name.empty()) return std::nullopt;
+    return name;
+}
+
+bool thread_exists(std::uint32_t pid, std::uint32_t tid) {
+    return access(proc_path(pid, "task/" + std::to_string(tid)).c_str(), F_OK) == 0 || errno != ENOENT ||
+           access(proc_path(pid, "stat").c_str(), F_OK) != 0;
+}
+
+process_watch::process_watch(std::uint32_t pid, std::uint64_t start_ticks) : pid_(pid), start_ticks_(start_ticks) {
+    // The descriptor first, then the start time: if that fits, the descriptor is the right process's.
+    pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0u));
+    auto const stat = read_process_stat(pid);
+    alive_ = stat && stat->start_ticks == start_ticks;
+}
+
+process_watch::process_watch(process_watch&& other) noexcept
+    : pid_(other.pid_),
+      start_ticks_(other.start_ticks_),
+      pidfd_(std::exchange(other.pidfd_, -1)),
+      alive_(other.alive_) {}
+
+process_watch::~process_watch() {
+    if (pidfd_ >= 0) close(pidfd_);
+}
+
+bool process_watch::alive() {
+    if (!alive_) return false;
+    if (pidfd_ >= 0) {
+        pollfd ended{pidfd_, POLLIN, 0};
+        alive_ = poll(&ended, 1, 0) == 0;
+    } else {
+        auto const stat = read_process_stat(pid_);
+        alive_ = stat && stat->start_ticks == start_ticks_ && stat->state != 'Z' && stat->state != 'X';
+    }
+    return alive_;
+}
+
+bool process_watch::maps(std::uint64_t inode) const {
+    std::ifstream file(proc_path(pid_, "maps"));
+    if (!file) return true;
+    // Some file systems show another device here than fstat does, so the inode and the name must do.
+    std::string line;
+    while (std::getline(file, line)) {
+        std::uint64_t number = 0;
+        if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %" SCNu64, &number) == 1 && number == inode &&
+            line.find(".spool") != std::string::npos)
+            return true;
+    }
+    return false;
+}
+
+}  // namespace lastref::drain

@@ -1,0 +1,42 @@
+// Whether a process lives, and what /proc says about it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lastref::drain {
+
+// Watches one process, told apart from later ones with the same number by its start time (field 22 of /proc/PID/stat).
+// A process whose threads have all ended counts as dead even while its parent has not waited for it. Threads: one.
+class process_watch {
+  public:
+    process_watch(std::uint32_t pid, std::uint64_t start_ticks);
+    process_watch(process_watch&& other) noexcept;
+    process_watch& operator=(process_watch&&) = delete;
+    ~process_watch();
+
+    bool alive();
+    std::uint32_t pid() const { return pid_; }
+    // Is the spool with this inode mapped into it? After exec the memory of the former program is gone. True where that
+    // can't be found out.
+    bool maps(std::uint64_t inode) const;
+
+  private:
+    std::uint32_t pid_;
+    std::uint64_t start_ticks_;
+    int pidfd_ = -1;
+    bool alive_ = true;
+};
+
+struct process_stat {
+    char state;
+    std::uint64_t start_ticks;
+};
+std::optional<process_stat> read_process_stat(std::uint32_t pid);
+// The name that the thread has now; empty where it is gone.
+std::optional<std::string> read_thread_name(std::uint32_t pid, std::uint32_t tid);
+// True where that can't be found out.
+bool thread_exists(std::uint32_t pid, std::uint32_t tid);
+
+}  // namespace lastref::drain

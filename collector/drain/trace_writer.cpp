@@ -1,0 +1,194 @@
+#include "collector/drain/trace_writer.h"
+
+#include <array>
+
+namespace lastref::drain {
+namespace {
+
+struct loss_description {
+    std::string_view name, text;
+};
+
+constexpr std::array losses{
+#define LASTREF_LOSS(name, text) loss_description{#name, text},
+#include "schema/loss.def"
+#undef LASTREF_LOSS
+};
+
+template <class Id>
+std::optional<std::int64_t> number_of(std::optional<Id> id) {
+    if (!id) return std::nullopt;
+    return static_cast<std::int64_t>(*id);
+}
+
+}  // namespace
+
+std::string_view loss_name(spool::loss which) {
+    return losses[static_cast<std::size_t>(which)].name;
+}
+std::string_view loss_text(spool::loss which) {
+    return losses[static_cast<std::size_t>(which)].text;
+}
+
+trace_writer::trace_writer(database& db)
+    : db_(db),
+      begin_(db, "BEGIN IMMEDIATE"),
+      commit_(db, "COMMIT"),
+      event_(db, "INSERT INTO event VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      event_end_(db,
+                 "UPDATE event SET duration = ?2, result = ?3, context = ?4, stream = ?5, object = ?6, other = ?7,"
+                 " size = ?8, extra = ?9, stack = coalesce(?10, stack), flags = ?11 WHERE id = ?1"),
+      thread_(db, "INSERT INTO thread (process, tid, main) VALUES (?, ?, ?)"),
+      thread_name_(db, "UPDATE thread SET name = ?2 WHERE id = ?1"),
+      context_(db, "INSERT INTO context (process, handle, device, kind) VALUES (?, ?, ?, ?)"),
+      context_update_(db, "UPDATE context SET handle = ?2, device = ?3, kind = ?4 WHERE id = ?1"),
+      module_(db,
+              "INSERT INTO module (process, path, build_id, load_bias, first_address, end_address)"
+              " VALUES (?, ?, ?, ?, ?, ?)"),
+      frame_(db, "INSERT INTO frame (process, address, module) VALUES (?, ?, ?)"),
+      frame_module_(
+          db, "UPDATE frame SET module = ?2 WHERE process = ?1 AND module IS NULL AND address > ?3 AND address <= ?4"),
+      stack_(db, "INSERT INTO stack (process, cut) VALUES (?, ?)"),
+      stack_frame_(db, "INSERT INTO stack_frame VALUES (?, ?, ?)"),
+      phase_(db, "INSERT INTO phase VALUES (?, ?, ?, ?, ?)"),
+      environment_(db, "INSERT INTO environment VALUES (?, ?, ?)"),
+      note_(db, "INSERT INTO note VALUES (?, ?)"),
+      loss_add_(db, "UPDATE loss SET count = count + ?3 WHERE process IS ?1 AND name = ?2"),
+      loss_new_(db, "INSERT INTO loss VALUES (?, ?, ?, ?)"),
+      loss_remove_(db, "DELETE FROM loss WHERE process IS ?1 AND name = ?2"),
+      unhooked_remove_(db, "DELETE FROM unhooked WHERE process = ?1 AND name = ?2"),
+      unhooked_(db, "INSERT INTO unhooked VALUES (?, ?, ?)"),
+      progress_(db, "INSERT OR REPLACE INTO spool_progress VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+      progress_forget_(db, "DELETE FROM spool_progress WHERE process = ?") {
+    statement last(db, "SELECT coalesce(max(id), 0) FROM event");
+    last.next();
+    last_event_ = last.integer(0);
+}
+
+// Leaves the connection as it found it, whatever happened.
+trace_writer::~trace_writer() {
+    if (writing_) sqlite3_exec(db_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void trace_writer::begin() {
+    if (writing_) return;
+    begin_.run();
+    writing_ = true;
+}
+
+void trace_writer::commit() {
+    if (!writing_) return;
+    commit_.run();
+    writing_ = false;
+}
+
+template <class Id, class... Values>
+Id trace_writer::insert(statement& into, Values const&... values) {
+    begin();
+    into(values...);
+    return Id{db_.last_row()};
+}
+
+event_id trace_writer::add_event(event_row const& row) {
+    last_event_ = number(insert<event_id>(event_, row.begin, row.duration, number(row.thread), row.api, row.result,
+                                          number_of(row.context), row.stream, row.object, row.other, row.size,
+                                          row.extra, number_of(row.stack), row.flags));
+    return event_id{last_event_};
+}
+
+void trace_writer::finish_event(event_id id, event_row const& row) {
+    begin();
+    event_end_(number(id), row.duration, row.result, number_of(row.context), row.stream, row.object, row.other,
+               row.size, row.extra, number_of(row.stack), row.flags);
+}
+
+thread_id trace_writer::add_thread(process_id process, std::uint32_t tid, bool main) {
+    return insert<thread_id>(thread_, number(process), tid, main ? 1 : 0);
+}
+
+void trace_writer::name_thread(thread_id thread, std::string_view name) {
+    begin();
+    thread_name_(number(thread), name);
+}
+
+context_id trace_writer::add_context(process_id process, std::uint64_t handle, std::optional<std::int64_t> device,
+                                     std::string_view kind) {
+    return insert<context_id>(context_, number(process), handle, device, kind);
+}
+
+void trace_writer::update_context(context_id context, std::uint64_t handle, std::optional<std::int64_t> device,
+                                  std::string_view kind) {
+    begin();
+    context_update_(number(context), handle, device, kind);
+}
+
+module_id trace_writer::add_module(process_id process, std::string_view path,
+                                   std::optional<std::string> const& build_id, spool::module_record const& module) {
+    return insert<module_id>(module_, number(process), path, build_id, module.load_bias, module.begin, module.end);
+}
+
+frame_id trace_writer::add_frame(process_id process, std::uint64_t address, std::optional<module_id> module) {
+    return insert<frame_id>(frame_, number(process), address, number_of(module));
+}
+
+void trace_writer::set_module_of_frames(process_id process, module_id module, std::uint64_t begin, std::uint64_t end) {
+    this->begin();
+    frame_module_(number(process), number(module), begin, end);
+}
+
+stack_id trace_writer::add_stack(process_id process, bool cut) {
+    return insert<stack_id>(stack_, number(process), cut ? 1 : 0);
+}
+
+void trace_writer::add_stack_frame(stack_id stack, std::int64_t depth, frame_id frame) {
+    begin();
+    stack_frame_(number(stack), depth, number(frame));
+}
+
+void trace_writer::add_phase(process_id process, std::int64_t at, std::string_view what,
+                             std::optional<thread_id> thread) {
+    begin();
+    phase_(number(process), at, what, number_of(thread), last_event_);
+}
+
+void trace_writer::add_environment(process_id process, std::string_view name, std::string_view value) {
+    begin();
+    environment_(number(process), name, value);
+}
+
+void trace_writer::add_note(std::optional<process_id> process, std::string_view text) {
+    begin();
+    note_(number_of(process), text);
+}
+
+void trace_writer::set_unhooked(process_id process, std::string_view name, std::int64_t obtained) {
+    begin();
+    unhooked_remove_(number(process), name);
+    unhooked_(number(process), name, obtained);
+}
+
+void trace_writer::add_loss(std::optional<process_id> process, spool::loss which, std::uint64_t count) {
+    if (count == 0) return;
+    begin();
+    loss_add_(number_of(process), loss_name(which), count);
+    if (sqlite3_changes(db_.handle()) == 0) loss_new_(number_of(process), loss_name(which), loss_text(which), count);
+}
+
+void trace_writer::set_loss(process_id process, spool::loss which, std::uint64_t count) {
+    begin();
+    loss_remove_(number(process), loss_name(which));
+    if (count) loss_new_(number(process), loss_name(which), loss_text(which), count);
+}
+
+void trace_writer::save(progress_row const& row) {
+    begin();
+    progress_(number(row.process), row.thread_serial, number(row.thread), row.segment_serial, row.slot,
+              row.read_segment_serial, row.read_slot, row.watermark);
+}
+
+void trace_writer::forget_progress(process_id process) {
+    begin();
+    progress_forget_(number(process));
+}
+
+}  // namespace lastref::drain

@@ -1,0 +1,118 @@
+// The rows of a trace, each with its prepared statement. A transaction begins with the first row and ends with
+// commit(): rows and the progress of the spools that they came from become visible together or not at all.
+//
+// Every function may throw database_error. After that the rows since the last commit are gone, and so is the meaning of
+// every row id handed out since: who keeps ids must load them anew.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collector/drain/sqlite.h"
+#include "schema/spool.h"
+
+namespace lastref::drain {
+
+// Row ids of the trace's tables.
+enum class process_id : std::int64_t {};
+enum class thread_id : std::int64_t {};
+enum class context_id : std::int64_t {};
+enum class module_id : std::int64_t {};
+enum class frame_id : std::int64_t {};
+enum class stack_id : std::int64_t {};
+enum class event_id : std::int64_t {};
+
+struct event_row {
+    std::int64_t begin;                    // ns since the trace's start
+    std::optional<std::int64_t> duration;  // ns; empty while it has not returned
+    thread_id thread;
+    std::int64_t api;
+    std::optional<std::int64_t> result;
+    std::optional<context_id> context;
+    std::uint64_t stream, object, other, size, extra;
+    std::optional<stack_id> stack;
+    std::int64_t flags;
+};
+
+struct progress_row {
+    process_id process;
+    std::uint64_t thread_serial;
+    thread_id thread;
+    std::uint64_t segment_serial;
+    std::uint32_t slot;
+    std::uint64_t read_segment_serial;
+    std::uint32_t read_slot;
+    std::uint64_t watermark;
+};
+
+class trace_writer {
+  public:
+    explicit trace_writer(database& db);
+    ~trace_writer();
+    trace_writer(trace_writer const&) = delete;
+    trace_writer& operator=(trace_writer const&) = delete;
+
+    void commit();
+    // Is there anything to commit?
+    bool writing() const { return writing_; }
+    database& db() { return db_; }
+
+    event_id add_event(event_row const& row);
+    // Completes a row that was written without duration; its begin and its place stay.
+    void finish_event(event_id id, event_row const& row);
+    std::int64_t last_event() const { return last_event_; }
+
+    thread_id add_thread(process_id process, std::uint32_t tid, bool main);
+    void name_thread(thread_id thread, std::string_view name);
+    context_id add_context(process_id process, std::uint64_t handle, std::optional<std::int64_t> device,
+                           std::string_view kind);
+    void update_context(context_id context, std::uint64_t handle, std::optional<std::int64_t> device,
+                        std::string_view kind);
+    module_id add_module(process_id process, std::string_view path, std::optional<std::string> const& build_id,
+                         spool::module_record const& module);
+    frame_id add_frame(process_id process, std::uint64_t address, std::optional<module_id> module);
+    // Frames that were written before their module was known.
+    void set_module_of_frames(process_id process, module_id module, std::uint64_t begin, std::uint64_t end);
+    stack_id add_stack(process_id process, bool cut);
+    void add_stack_frame(stack_id stack, std::int64_t depth, frame_id frame);
+    void add_phase(process_id process, std::int64_t at, std::string_view what, std::optional<thread_id> thread);
+    void add_environment(process_id process, std::string_view name, std::string_view value);
+    void add_note(std::optional<process_id> process, std::string_view text);
+    void set_unhooked(process_id process, std::string_view name, std::int64_t obtained);
+    // `add_loss` adds to what is there, `set_loss` replaces it; zero leaves no row.
+    void add_loss(std::optional<process_id> process, spool::loss which, std::uint64_t count);
+    void set_loss(process_id process, spool::loss which, std::uint64_t count);
+    void save(progress_row const& row);
+    void forget_progress(process_id process);
+    // One column of table `process`; `column` comes from this program only.
+    template <class Value>
+    void set_process(process_id process, std::string const& column, Value const& value) {
+        begin();
+        statement(db_, "UPDATE process SET " + column + " = ? WHERE id = ?")(value, number(process));
+    }
+    void begin();
+
+    template <class Id>
+    static std::int64_t number(Id id) {
+        return static_cast<std::int64_t>(id);
+    }
+
+  private:
+    template <class Id, class... Values>
+    Id insert(statement& into, Values const&... values);
+
+    database& db_;
+    bool writing_ = false;
+    std::int64_t last_event_ = 0;
+    statement begin_, commit_;
+    statement event_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_, frame_module_,
+        stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_, unhooked_remove_,
+        unhooked_, progress_, progress_forget_;
+};
+
+std::string_view loss_name(spool::loss which);
+std::string_view loss_text(spool::loss which);
+
+}  // namespace lastref::drain

@@ -1,0 +1,90 @@
+#include "collector/spool/record_check.h"
+
+namespace lastref::spool {
+namespace {
+
+// About a year of ticks at 4 GHz: no process runs longer, and random bytes rarely fall into it.
+constexpr std::uint64_t longest_run = std::uint64_t{1} << 57;
+// Calls may begin before the spool exists, since the first of them creates it.
+constexpr std::uint64_t before_spool = std::uint64_t{1} << 38;
+
+bool is_time(std::uint64_t ticks, std::uint64_t first) {
+    return ticks != 0 && ticks + before_spool >= first && ticks < first + longest_run;
+}
+
+constexpr std::uint32_t slots_for(std::size_t bytes) {
+    return static_cast<std::uint32_t>((bytes + slot_size - 1) / slot_size);
+}
+
+bool has_length(std::uint32_t needed, std::uint32_t slots, bool exact) {
+    return exact ? needed == slots : needed <= slots;
+}
+
+bool call_fits(call_record const& call, check_limits const& limits) {
+    if (call.slots != 1 || call.api >= limits.entry_points || !is_time(call.begin, limits.first_ticks)) return false;
+    return call.context < max_contexts;
+}
+
+bool stack_fits(stack_record const& stack, check_limits const& limits) {
+    return stack.number != 0 && stack.count != 0 && stack.count <= max_stack_frames &&
+           has_length(stack_slots(stack.count), stack.slots, limits.searching);
+}
+
+bool module_fits(module_record const& module, check_limits const& limits) {
+    return module.build_id_length <= sizeof module.build_id && module.begin < module.end && module.path_length != 0 &&
+           has_length(1 + slots_for(module.path_length), module.slots, limits.searching);
+}
+
+bool text_fits(text_record const& text, check_limits const& limits) {
+    auto const kind = static_cast<std::uint16_t>(text.kind);
+    std::size_t const rest = text.length > sizeof text.text ? text.length - sizeof text.text : 0;
+    return kind >= 1 && kind <= static_cast<std::uint16_t>(text_kind::working_directory) && text.last <= 1 &&
+           has_length(1 + slots_for(rest), text.slots, limits.searching);
+}
+
+bool phase_fits(phase_record const& record, check_limits const& limits) {
+    auto const what = static_cast<std::uint16_t>(record.what);
+    return record.slots == 1 && what >= 1 && what <= static_cast<std::uint16_t>(phase::exec) &&
+           is_time(record.at, limits.first_ticks);
+}
+
+bool content_fits(record_view record, check_limits const& limits) {
+    switch (record.type()) {
+        case record_type::call:
+        case record_type::open:
+        case record_type::close:
+            return call_fits(record.call(), limits);
+        case record_type::stack:
+            return stack_fits(record.stack(), limits);
+        case record_type::module:
+            return module_fits(record.module(), limits);
+        case record_type::text:
+            return text_fits(record.text(), limits);
+        case record_type::phase:
+            return phase_fits(record.phase(), limits);
+        case record_type::none:
+            break;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string_view record_view::module_path() const {
+    return {reinterpret_cast<char const*>(bytes() + slot_size), module().path_length};
+}
+
+std::string_view record_view::text_bytes() const {
+    return {reinterpret_cast<char const*>(bytes() + offsetof(text_record, text)), text().length};
+}
+
+record_state check_record(record_view record, check_limits const& limits) {
+    std::uint32_t const slots = record.slots();
+    bool const known = record.type() != record_type::none && record.type() <= record_type::phase;
+    bool const inside = slots >= 1 && slots <= max_record_slots && record.slot + slots <= limits.committed;
+    if (!known || !inside) return record_state::bad_length;
+    if (content_fits(record, limits)) return record_state::good;
+    return limits.searching ? record_state::bad_length : record_state::bad_content;
+}
+
+}  // namespace lastref::spool

@@ -1,0 +1,272 @@
+// A storm of driver calls that are as short as driver calls get, to see what recording adds to each:
+//
+//     storm [--workloads pairs,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0]
+//
+//     pairs      cuMemAllocAsync + cuMemFreeAsync on a stream a thread
+//     objects    cuUserObjectCreate + cuUserObjectRelease, whose destructor runs
+//     launches   cuGraphLaunch of a graph with one empty node
+//
+// The driver is found by dlopen and dlsym, so that the same program runs on a GPU, on the simulated and on the null
+// driver. Prints JSON: nanoseconds an iteration (a pair, an object, a launch) for each repetition, and their median.
+// The time is the mean over the threads, which start together.
+#include <cuda.h>
+
+#include <dlfcn.h>
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace lastref::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// The driver's functions by their ABI names, with the signatures of cuda.h.
+struct driver_functions {
+    CUresult (*init)(unsigned int);
+    CUresult (*driver_version)(int*);
+    CUresult (*device_get)(CUdevice*, int);
+    CUresult (*primary_retain)(CUcontext*, CUdevice);
+    CUresult (*context_set)(CUcontext);
+    CUresult (*stream_create)(CUstream*, unsigned int);
+    CUresult (*stream_synchronize)(CUstream);
+    CUresult (*alloc_async)(CUdeviceptr*, std::size_t, CUstream);
+    CUresult (*free_async)(CUdeviceptr, CUstream);
+    CUresult (*object_create)(CUuserObject*, void*, CUhostFn, unsigned int, unsigned int);
+    CUresult (*object_release)(CUuserObject, unsigned int);
+    CUresult (*graph_create)(CUgraph*, unsigned int);
+    CUresult (*graph_add_empty)(CUgraphNode*, CUgraph, CUgraphNode const*, std::size_t);
+    CUresult (*graph_instantiate)(CUgraphExec*, CUgraph, unsigned long long);
+    CUresult (*graph_launch)(CUgraphExec, CUstream);
+};
+
+[[noreturn]] void give_up(char const* what, int status) {
+    std::fprintf(stderr, "storm: %s: %d\n", what, status);
+    std::exit(1);
+}
+
+void must(CUresult status, char const* what) {
+    if (status != CUDA_SUCCESS) give_up(what, static_cast<int>(status));
+}
+
+template <typename Function>
+void find(void* library, char const* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    if (!function) give_up(name, 0);
+}
+
+driver_functions load_driver() {
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) give_up(dlerror(), 0);
+    driver_functions cu{};
+    find(library, "cuInit", cu.init);
+    find(library, "cuDriverGetVersion", cu.driver_version);
+    find(library, "cuDeviceGet", cu.device_get);
+    find(library, "cuDevicePrimaryCtxRetain", cu.primary_retain);
+    find(library, "cuCtxSetCurrent", cu.context_set);
+    find(library, "cuStreamCreate", cu.stream_create);
+    find(library, "cuStreamSynchronize", cu.stream_synchronize);
+    find(library, "cuMemAllocAsync", cu.alloc_async);
+    find(library, "cuMemFreeAsync", cu.free_async);
+    find(library, "cuUserObjectCreate", cu.object_create);
+    find(library, "cuUserObjectRelease", cu.object_release);
+    find(library, "cuGraphCreate", cu.graph_create);
+    find(library, "cuGraphAddEmptyNode", cu.graph_add_empty);
+    find(library, "cuGraphInstantiateWithFlags", cu.graph_instantiate);
+    find(library, "cuGraphLaunch", cu.graph_launch);
+    return cu;
+}
+
+struct session {
+    driver_functions cu{};
+    CUcontext context = nullptr;
+    int version = 0;
+};
+
+session open_session() {
+    session now{.cu = load_driver()};
+    CUdevice device = 0;
+    must(now.cu.init(0), "cuInit");
+    must(now.cu.driver_version(&now.version), "cuDriverGetVersion");
+    must(now.cu.device_get(&device, 0), "cuDeviceGet");
+    must(now.cu.primary_retain(&now.context, device), "cuDevicePrimaryCtxRetain");
+    return now;
+}
+
+// What one thread works with, made before the clock starts.
+struct worker {
+    driver_functions const& cu;
+    CUstream stream = nullptr;
+    CUgraphExec executable = nullptr;
+};
+
+CUgraphExec make_empty_graph(driver_functions const& cu) {
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphExec executable = nullptr;
+    must(cu.graph_create(&graph, 0), "cuGraphCreate");
+    must(cu.graph_add_empty(&node, graph, nullptr, 0), "cuGraphAddEmptyNode");
+    must(cu.graph_instantiate(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+    return executable;
+}
+
+worker make_worker(session const& now) {
+    worker own{.cu = now.cu};
+    must(now.cu.context_set(now.context), "cuCtxSetCurrent");
+    must(now.cu.stream_create(&own.stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    own.executable = make_empty_graph(now.cu);
+    return own;
+}
+
+CUresult pair(worker const& own) {
+    CUdeviceptr pointer = 0;
+    if (auto const status = own.cu.alloc_async(&pointer, 4096, own.stream); status != CUDA_SUCCESS) return status;
+    return own.cu.free_async(pointer, own.stream);
+}
+
+void CUDA_CB do_nothing(void*) {}
+
+CUresult object(worker const& own) {
+    static int payload = 0;
+    CUuserObject made = nullptr;
+    auto const status = own.cu.object_create(&made, &payload, do_nothing, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+    return status != CUDA_SUCCESS ? status : own.cu.object_release(made, 1);
+}
+
+CUresult launch(worker const& own) {
+    return own.cu.graph_launch(own.executable, own.stream);
+}
+
+struct workload {
+    std::string_view name;
+    CUresult (*iterate)(worker const&);
+    int iterations;  // of one thread alone; fewer where many threads share the driver's locks
+};
+
+constexpr workload workloads[] = {{"pairs", pair, 4000}, {"objects", object, 8000}, {"launches", launch, 8000}};
+
+double run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
+    start.arrive_and_wait();
+    auto const begin = clock::now();
+    for (int i = 0; i < iterations; ++i) must(work.iterate(own), work.name.data());
+    std::chrono::duration<double, std::nano> const elapsed = clock::now() - begin;
+    must(own.cu.stream_synchronize(own.stream), "cuStreamSynchronize");
+    return elapsed.count() / iterations;
+}
+
+struct result {
+    workload const* work = nullptr;
+    int threads = 0;
+    int iterations = 0;
+    std::vector<double> nanoseconds;  // one a repetition
+};
+
+// Repetition 0 warms up: pools, caches, the recorder's pages.
+result measure(session const& now, workload const& work, int threads, int repetitions, double scale) {
+    auto const divisor = threads == 1 ? 1.0 : threads <= 8 ? 2.0 : 8.0;
+    auto const iterations = std::max(1, static_cast<int>(work.iterations * scale / divisor));
+    result out{.work = &work, .threads = threads, .iterations = iterations, .nanoseconds = {}};
+    std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
+    std::barrier<> start(threads);
+    std::vector<std::thread> running;
+    for (auto& own_times : times) {
+        running.emplace_back([&] {
+            auto const own = make_worker(now);
+            for (int i = 0; i <= repetitions; ++i) own_times.push_back(run_once(work, own, iterations, start));
+        });
+    }
+    for (auto& thread : running) thread.join();
+    for (std::size_t i = 1; i <= static_cast<std::size_t>(repetitions); ++i) {
+        double sum = 0;
+        for (auto const& own_times : times) sum += own_times[i];
+        out.nanoseconds.push_back(sum / threads);
+    }
+    return out;
+}
+
+double median(std::vector<double> values) {
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void print(session const& now, std::vector<result> const& results) {
+    std::printf("{\"driver_version\": %d, \"results\": [", now.version);
+    char const* separator = "\n";
+    for (auto const& one : results) {
+        std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, \"median_ns\": %.2f, \"ns\": [",
+                    separator, one.work->name.data(), one.threads, one.iterations, median(one.nanoseconds));
+        for (std::size_t i = 0; i < one.nanoseconds.size(); ++i)
+            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i]);
+        std::printf("]}");
+        separator = ",\n";
+    }
+    std::printf("\n]}\n");
+}
+
+struct settings {
+    std::string workloads = "pairs,objects,launches";
+    std::string threads = "1,8,32";
+    int repetitions = 7;
+    double scale = 1;
+};
+
+std::vector<std::string> split(std::string const& text) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        auto const end = std::min(text.find(',', begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+settings parse(int count, char** arguments) {
+    settings chosen;
+    for (int i = 1; i + 1 < count; i += 2) {
+        std::string_view const name = arguments[i];
+        if (name == "--workloads")
+            chosen.workloads = arguments[i + 1];
+        else if (name == "--threads")
+            chosen.threads = arguments[i + 1];
+        else if (name == "--repetitions")
+            chosen.repetitions = std::atoi(arguments[i + 1]);
+        else if (name == "--scale")
+            chosen.scale = std::atof(arguments[i + 1]);
+        else
+            give_up("unknown option", i);
+    }
+    if (count % 2 == 0 || chosen.repetitions < 1) give_up("wrong options", count);
+    return chosen;
+}
+
+workload const& find_workload(std::string_view name) {
+    for (auto const& work : workloads) {
+        if (work.name == name) return work;
+    }
+    give_up("unknown workload", 0);
+}
+
+}  // namespace
+}  // namespace lastref::bench
+
+int main(int count, char** arguments) {
+    using namespace lastref::bench;
+    auto const chosen = parse(count, arguments);
+    auto const now = open_session();
+    std::vector<result> results;
+    for (auto const& name : split(chosen.workloads)) {
+        for (auto const& threads : split(chosen.threads))
+            results.push_back(measure(now, find_workload(name), std::max(1, std::atoi(threads.c_str())),
+                                      chosen.repetitions, chosen.scale));
+    }
+    print(now, results);
+}

@@ -1,0 +1,99 @@
+// Events.
+#include "tests/simdriver/api/common.h"
+
+namespace lastref::simdriver {
+namespace {
+
+constexpr unsigned known_flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+
+CUresult find(CUevent handle, event_ptr& out) {
+    out = driver().events.find(handle);
+    return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult find_uncaptured(call const& c, CUevent handle, event_ptr& out) {
+    SIM_TRY(find(handle, out));
+    if (!out->captured) return unsafe(c);
+    if (auto const broken = out->captured_in.lock()) broken->invalidated = true;
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+CUresult record(call const& c, CUevent handle, CUstream token, unsigned flags) {
+    event_ptr what;
+    stream_ptr on;
+    SIM_TRY(find(handle, what));
+    SIM_TRY(resolve(c, token, on));
+    if (on->owner.lock() != what->owner) return CUDA_ERROR_INVALID_HANDLE;
+    if (!on->capturing || flags & CU_EVENT_RECORD_EXTERNAL) return enqueue(c, on, record_work{what});
+    if (on->capturing->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    capture_record(*on, *what);
+    return CUDA_SUCCESS;
+}
+
+bool timed(event const& what) {
+    return !(what.flags & CU_EVENT_DISABLE_TIMING) && what.recorded;
+}
+
+CUresult elapsed(float* milliseconds, CUevent from, CUevent to) {
+    event_ptr first, second;
+    if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(find(from, first));
+    SIM_TRY(find(to, second));
+    if (!timed(*first) || !timed(*second)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!first->recorded->done || !second->recorded->done) return CUDA_ERROR_NOT_READY;
+    *milliseconds = std::chrono::duration<float, std::milli>(second->recorded->end - first->recorded->end).count();
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+namespace api {
+
+CUresult cuEventCreate(call const& c, CUevent* out, unsigned int flags) {
+    context_ptr current;
+    if (!out || flags & ~known_flags) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(current_context(c, current));
+    auto made = std::make_shared<event>();
+    made->owner = current;
+    made->flags = flags;
+    *out = driver().events.add(made);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(call const&, CUevent handle) {
+    event_ptr what;
+    SIM_TRY(find(handle, what));
+    driver().events.remove(handle);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(call const& c, CUevent handle, CUstream token) {
+    return record(c, handle, token, 0);
+}
+
+CUresult cuEventRecordWithFlags(call const& c, CUevent handle, CUstream token, unsigned int flags) {
+    if (flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) return CUDA_ERROR_INVALID_VALUE;
+    return record(c, handle, token, flags);
+}
+
+CUresult cuEventQuery(call const& c, CUevent handle) {
+    event_ptr what;
+    SIM_TRY(find_uncaptured(c, handle, what));
+    return !what->recorded || what->recorded->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuEventSynchronize(call const& c, CUevent handle) {
+    event_ptr what;
+    SIM_TRY(find_uncaptured(c, handle, what));
+    if (operation_ptr const work = what->recorded) wait_for(c, work);
+    settle_pools();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(call const&, float* milliseconds, CUevent from, CUevent to) {
+    return elapsed(milliseconds, from, to);
+}
+
+}  // namespace api
+}  // namespace lastref::simdriver

@@ -1,0 +1,196 @@
+// From spool to trace: every kind of record arrives as its rows, once.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "collector/drain/process_watch.h"
+#include "spool_writer.h"
+#include "trace_reader.h"
+
+namespace lastref::test {
+namespace {
+
+using hooks::abi;
+using strings = std::vector<std::string>;
+
+constexpr std::uint64_t start = 1'000'000'000;
+
+struct drain_test : testing::Test {
+    temporary_folder folder;
+    std::filesystem::path trace = folder / "t.lastref";
+    std::filesystem::path spool = folder / "999999999-1.spool";
+};
+
+TEST_F(drain_test, a_call_becomes_a_row_with_all_its_columns) {
+    {
+        spool_writer writer(spool);
+        auto const context = writer.context(0xc0, 0, spool::context_kind::primary);
+        auto const main = writer.thread(999'999'999);
+        main->call(make_call({.api = abi::cuMemAllocAsync_ptsz,
+                              .begin = start + 100,
+                              .duration = 50,
+                              .object = 0x7f00,
+                              .size = 4096,
+                              .stream = 2,
+                              .context = context}));
+        main->call(make_call(
+            {.api = abi::cuMemFreeAsync, .begin = start + 200, .duration = 20, .object = 0x7f00, .result = 201}));
+        main->phase(spool::phase::end, start + 300);
+    }
+    auto const outcome = drain_folder(folder.path(), trace);
+    EXPECT_EQ(outcome.counts.calls, 2u);
+    EXPECT_EQ(outcome.counts.processes, 1u);
+    EXPECT_EQ(
+        rows(trace,
+             "SELECT begin, duration, symbol, result, handle, device, context.kind, stream, event.object, event.size,"
+             " flags FROM event JOIN api ON api.id = api LEFT JOIN context ON context.id = context ORDER BY event.id"),
+        (strings{"100|50|cuMemAllocAsync_ptsz|0|192|0|primary|2|32512|4096|0",
+                 "200|20|cuMemFreeAsync|201|-|-|-|0|32512|0|0"}));
+    EXPECT_EQ(rows(trace, "SELECT pid, end, spool, stacks FROM process"), (strings{"999999999|clean|-|create"}));
+    EXPECT_EQ(rows(trace, "SELECT what, at, event FROM phase"), (strings{"end|300|2"}));
+    EXPECT_EQ(rows(trace, "SELECT value FROM meta WHERE key = 'state'"), (strings{"complete"}));
+    EXPECT_EQ(rows(trace, "SELECT count(*) FROM spool_progress"), (strings{"0"}));
+    EXPECT_EQ(rows(trace, "SELECT * FROM loss"), strings{});
+    EXPECT_EQ(broken_rule(trace), "");
+    EXPECT_FALSE(std::filesystem::exists(spool));
+}
+
+TEST_F(drain_test, texts_modules_and_stacks) {
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(1);
+        main->text(spool::text_kind::executable, "/bin/prog");
+        main->text(spool::text_kind::command_line, std::string_view("prog\0two words\0--x=1\0", 21));
+        main->text(spool::text_kind::environment, "CUDA_CACHE_PATH=/x=y");
+        main->text(spool::text_kind::environment, "SECRET=1");
+        main->text(spool::text_kind::thread_name, "worker");
+        main->text(spool::text_kind::setting_error, std::string(9000, 'e'), 700);
+        main->module("/lib/one.so", 0x1000, 0x2000, "\xab\x01");
+        for (int i = 0; i < 2; ++i) {
+            auto const stack = main->stack({0x1500, 0x2000, 0x9000});
+            main->call(make_call(
+                {.api = abi::cuMemAlloc_v2, .begin = start + 10 + static_cast<unsigned>(i) * 100, .stack = stack}));
+        }
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(rows(trace, "SELECT executable, command_line, end FROM process"),
+              (strings{"/bin/prog|prog 'two words' --x=1|abrupt"}));
+    EXPECT_EQ(rows(trace, "SELECT name, value FROM environment"), (strings{"CUDA_CACHE_PATH|/x=y"}));
+    EXPECT_EQ(rows(trace, "SELECT name FROM thread"), (strings{"worker"}));
+    EXPECT_EQ(rows(trace, "SELECT length(text) FROM note"), (strings{"9000"}));
+    EXPECT_EQ(rows(trace, "SELECT path, build_id, first_address FROM module"), (strings{"/lib/one.so|ab01|4096"}));
+    EXPECT_EQ(rows(trace, "SELECT count(*) FROM stack"), (strings{"1"}));
+    EXPECT_EQ(rows(trace, "SELECT DISTINCT stack FROM event"), (strings{"1"}));
+    // A return address at the very end of a module still belongs to a call inside it.
+    EXPECT_EQ(
+        rows(trace, "SELECT depth, address, module FROM stack_frame JOIN frame ON frame.id = frame ORDER BY depth"),
+        (strings{"0|5376|1", "1|8192|1", "2|36864|-"}));
+    EXPECT_EQ(broken_rule(trace), "");
+}
+
+TEST_F(drain_test, addresses_mean_another_module_after_it_was_replaced) {
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(1);
+        main->module("/lib/one.so", 0x1000, 0x2000);
+        main->call(make_call({.api = abi::cuMemAlloc_v2, .begin = start + 10, .stack = main->stack({0x1500})}));
+    }
+    drain_folder(folder.path(), trace);
+    {
+        spool_options second;
+        second.first_ticks = second.first_ns = start + 1;
+        spool_writer writer(folder / "b.spool", second);
+        auto const main = writer.thread(1);
+        main->call(make_call({.api = abi::cuMemAlloc_v2, .begin = start + 10, .stack = main->stack({0x1500})}));
+        main->module("/lib/one.so", 0x1000, 0x2000);
+        main->module("/lib/two.so", 0x1400, 0x3000);
+        main->call(make_call({.api = abi::cuMemAlloc_v2, .begin = start + 30, .stack = main->stack({0x1500})}));
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(rows(trace,
+                   "SELECT event.id, path FROM event JOIN stack_frame USING (stack) JOIN frame ON frame.id = frame"
+                   " LEFT JOIN module ON module.id = module ORDER BY event.id"),
+              (strings{"1|/lib/one.so", "2|/lib/two.so", "3|/lib/two.so"}));
+    EXPECT_EQ(broken_rule(trace), "");
+}
+
+TEST_F(drain_test, many_segments_of_many_threads) {
+    constexpr int threads = 4, calls = 5000;
+    {
+        spool_writer writer(spool);
+        std::vector<std::thread> running;
+        for (unsigned t = 0; t < threads; ++t) {
+            running.emplace_back([&writer, t] {
+                auto const me = writer.thread(100 + t);
+                for (unsigned i = 0; i < calls; ++i)
+                    me->call(make_call({.api = abi::cuMemAlloc_v2,
+                                        .begin = start + 100 + i * 8 + t,
+                                        .duration = 3,
+                                        .object = i,
+                                        .size = t}));
+                me->end();
+            });
+        }
+        for (auto& one : running) one.join();
+    }
+    EXPECT_EQ(drain_folder(folder.path(), trace).counts.calls, std::uint64_t{threads * calls});
+    EXPECT_EQ(number(trace, "SELECT count(DISTINCT thread || '/' || object) FROM event"), threads * calls);
+    EXPECT_EQ(number(trace, "SELECT count(*) FROM loss"), 0);
+    EXPECT_EQ(broken_rule(trace), "");
+}
+
+// The drain reads while this process writes; segments come back and are used again.
+TEST_F(drain_test, live_process_with_recycling) {
+    constexpr unsigned threads = 3, calls = 30000;
+    spool_options options = options_of_this_process();
+    options.max_bytes = spool::segment_offset(64);  // far less than all records need
+    auto const path = folder / (std::to_string(options.pid) + "-" + std::to_string(options.process_start) + ".spool");
+    std::atomic<unsigned> running{threads};
+    std::atomic<std::uint64_t> dropped{0};
+    auto writer = std::make_unique<spool_writer>(path, options);
+    auto const produce = [&](unsigned t) {
+        auto const me = writer->thread(100 + t);
+        for (unsigned i = 0; i < calls; ++i) {
+            std::uint64_t const begin = drain::read_clocks(spool::clock_kind::monotonic_ns).ticks;
+            me->call(make_call({.api = abi::cuMemAlloc_v2, .begin = begin, .duration = 1, .object = i, .size = t}));
+            if (i % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        dropped += me->dropped;
+        me->end();
+        --running;
+    };
+    std::vector<std::thread> producers;
+    for (unsigned t = 0; t < threads; ++t) producers.emplace_back(produce, t);
+
+    struct : drain::drain_control {
+        std::atomic<unsigned>* running;
+        int passes_after = 0;
+        void sleep(std::chrono::milliseconds) override { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+        bool more_may_come() override { return *running > 0; }
+        bool out_of_patience() override { return *running == 0 && ++passes_after > 100; }
+    } control;
+    control.running = &running;
+    drain::trace_claim claim(trace, drain::trace_claim::existing::refuse);
+    drain::trace_file file(claim);
+    file.start_at(static_cast<std::int64_t>(options.first_ns), 0);
+    auto const outcome = drain::drain_all(folder.path(), {}, file, control);
+    for (auto& one : producers) one.join();
+
+    EXPECT_EQ(outcome.counts.unfinished, 1u);
+    EXPECT_EQ(outcome.counts.calls + dropped, std::uint64_t{threads * calls});
+    EXPECT_EQ(number(trace, "SELECT count(DISTINCT thread || '/' || object) FROM event") +
+                  static_cast<std::int64_t>(dropped.load()),
+              threads * calls);
+    EXPECT_LE(writer->header().segments.load(), 64u);
+    EXPECT_GT(writer->header().next_segment_serial.load(), 64u) << "nothing was recycled";
+    EXPECT_EQ(rows(trace, "SELECT count FROM loss WHERE name = 'processes_unfinished'"), strings{"1"});
+    EXPECT_EQ(number(trace, "SELECT coalesce(sum(count), 0) FROM loss WHERE name = 'records_dropped'"),
+              static_cast<std::int64_t>(dropped.load()));
+    // Threads that have ended gave their slots back.
+    for (std::uint32_t i = 0; i < threads; ++i) EXPECT_EQ(spool::thread_slot_at(writer->base(), i)->state.load(), 0u);
+}
+
+}  // namespace
+}  // namespace lastref::test
