@@ -71,11 +71,15 @@ class stream_ordered_buffer {
     }
 
     // Moves the buffer to `stream`: what is given to it from now on runs after what the former stream had, and the
-    // memory is freed there. On the former stream's context.
+    // memory is freed there. Each stream is used in its own context.
     void move_to(stream_handle stream) {
-        auto recipe = capture_recipe(*driver_, stream);
+        auto const recipe = capture_recipe(*driver_, stream);
         workspace_fence fence(*driver_);
-        fence.end_use(stream_of(recipe_));
+        {
+            context_scope const former(*driver_, context_of(recipe_));
+            fence.end_use(stream_of(recipe_));
+        }
+        context_scope const next(*driver_, context_of(recipe));
         fence.begin_use(stream_of(recipe));
         recipe_ = recipe;
     }
