@@ -258,6 +258,7 @@ struct spool_header {
     std::atomic<std::uint32_t> thread_slots_used;      // high-water mark
     std::atomic<std::uint32_t> ended;                  // 1 after phase `end`
     alignas(64) std::atomic<std::uint64_t> free_list;  // tag << 32 | segment index, no_segment when empty
+    std::atomic<std::int32_t> free_segments;           // about how many are in the free list
     std::atomic<std::uint64_t> next_segment_serial;
     std::atomic<std::uint64_t> next_thread_serial;
     alignas(64) std::atomic<std::uint64_t> losses[64];

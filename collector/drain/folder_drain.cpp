@@ -19,7 +19,8 @@ bool is_alive(spool::spool_identity const& who) {
     return process_watch(who.pid, who.process_start).alive();
 }
 
-// The collector names its files PID-STARTTICKS-INSTANT.spool; the images of a process that calls exec differ in the last.
+// The collector names its files PID-STARTTICKS-INSTANT.spool; the images of a process that calls exec differ in the
+// last.
 bool writer_is_alive(fs::path const& path) {
     unsigned pid = 0;
     unsigned long long start = 0;
@@ -88,7 +89,8 @@ bool folder_drain::start(spool::spool_file file) {
     return true;
 }
 
-// A process with two spools has called exec in between; the latest one is the living image's. They are found in any order.
+// A process with two spools has called exec in between; the latest one is the living image's. They are found in any
+// order.
 void folder_drain::mark_replaced() {
     for (auto const& one : spools_) {
         auto const& who = one->file().identity();

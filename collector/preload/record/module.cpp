@@ -117,10 +117,11 @@ void prepare() {
         find_object = reinterpret_cast<dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
 }
 
-void note(thread_ring& r, std::uintptr_t address) {
+range note(thread_ring& r, std::uintptr_t address) {
     dl_find_object_result found;
-    if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return;
+    if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
     if (claim(identity(found))) write(r, found);
+    return {reinterpret_cast<std::uintptr_t>(found.map_start), reinterpret_cast<std::uintptr_t>(found.map_end)};
 }
 
 void forget_all() {

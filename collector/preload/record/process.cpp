@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "collector/preload/arch/clock.h"
 #include "collector/preload/driver/dlsym.h"
@@ -43,6 +44,9 @@ std::atomic<bool> initialized{false};
 std::atomic<bool> expecting_driver{false};
 // After the file could not grow: that many segments are not asked for, so that a full disk costs no system calls.
 std::atomic<int> growth_pause{0};
+
+// Has this process used a segment before? One bit each; 4 GiB of spool are 65536 segments.
+std::atomic<std::uint64_t> used_before[1024];
 
 // --- small reads of /proc
 // ---------------------------------------------------------------------------------------------------
@@ -223,6 +227,7 @@ void forget_parent() {
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
+    for (auto& bits : used_before) bits.store(0, std::memory_order_relaxed);
     if (fork_page != nullptr) *fork_page = ++fork_generation;
     if (the.current.load(std::memory_order_relaxed) != state::off)
         the.current.store(state::idle, std::memory_order_release);
@@ -331,13 +336,19 @@ std::uint32_t grow_file() {
     return index;
 }
 
+bool first_use(std::uint32_t index) {
+    if (index / 64 >= std::size(used_before)) return false;
+    std::uint64_t const bit = std::uint64_t{1} << (index % 64);
+    return (used_before[index / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+}
+
 }  // namespace
 
 std::uint32_t take_segment() {
     std::uint32_t index = spool::pop_free(the.base);
     if (index == spool::no_segment) index = grow_file();
-    if (index == spool::no_segment || segment(index)->serial != 0) return index;
-    // Never used by this process, so not in its page table: one call instead of a page fault every 64 records.
+    if (index == spool::no_segment || !first_use(index)) return index;
+    // Not in this process's page table yet: one call instead of a page fault every 64 records.
     madvise(segment(index), spool::segment_size, MADV_POPULATE_WRITE);
     return index;
 }

@@ -28,6 +28,9 @@ struct thread_ring {
     std::uint64_t context_handle;
     std::uint16_t context;
     stack_cache* stacks;
+    // Free callback pairs that this thread keeps for itself: indexes linked through the pairs, see hooks/callbacks.cpp.
+    std::uint32_t free_pairs;       // number
+    std::uint32_t first_free_pair;  // index + 1, 0 = none
 };
 static_assert(std::is_trivially_destructible_v<thread_ring> && std::is_trivially_default_constructible_v<thread_ring>);
 
