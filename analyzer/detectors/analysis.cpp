@@ -81,6 +81,9 @@ analysis analyse(store::trace const& trace, std::function<void(double)> const& p
     out.ledger = all.accountant.accuracy();
     out.losses = findings::losses_of(trace);
     out.incomplete = findings::reasons_incomplete(trace, out.losses, out.used_driver);
+    for (auto const& process : world.processes())
+        if (process->graphs().parts_left_out() > 0)
+            out.incomplete.push_back("Graphs are nested so deep that not all references in them were followed.");
     out.found = all.found.take();
     return out;
 }

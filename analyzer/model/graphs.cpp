@@ -59,21 +59,35 @@ object const& graphs::add_child(object_id parent, store::handle node, object mad
                                 copied const& tell) {
     if (made.handle != 0) graph_handles_[made.handle] = made.id;
     if (node != 0) nodes_[node] = made.id;
+    if (depth_of(parent) >= deepest) {
+        ++left_out_;
+        while (find(parent)->parent) parent = find(parent)->parent;
+    }
     auto const& child = add({std::move(made), parent, node, 0, {}});
-    if (auto* above = find_mutable(parent)) above->children.push_back(child.id);
     if (source != nullptr) {
         tell(*source, child);
         copy_tree(*source, child, tell);
     }
+    // Only now: a graph may be added to itself, as it was before.
+    if (auto* above = find_mutable(parent)) above->children.push_back(child.id);
     return child;
 }
 
+std::size_t graphs::depth_of(object_id id) const {
+    std::size_t depth = 0;
+    for (auto const* at = find(id); at != nullptr && at->parent; at = find(at->parent)) ++depth;
+    return depth;
+}
+
 void graphs::copy_tree(object const& from, object const& to, copied const& tell) {
+    copy_tree(from, to, tell, depth_of(to.id));
+}
+
+void graphs::copy_tree(object const& from, object const& to, copied const& tell, std::size_t depth) {
     auto const* source = find(from.id);
     if (source == nullptr) return;
-    auto const children = source->children;  // a graph may be added to itself
-    for (auto const child_id : children) {
-        if (parts_.size() >= most_parts) return void(++left_out_);
+    for (auto const child_id : source->children) {
+        if (parts_.size() >= most_parts || depth >= deepest) return void(++left_out_);
         auto const* child = find(child_id);
         object made = child->self;
         made.id = next_id_();
@@ -85,7 +99,7 @@ void graphs::copy_tree(object const& from, object const& to, copied const& tell)
         find_mutable(to.id)->children.push_back(copy.id);
         auto const& original = find(child_id)->self;
         tell(original, copy);
-        copy_tree(original, copy, tell);
+        copy_tree(original, copy, tell, depth + 1);
     }
 }
 

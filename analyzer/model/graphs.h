@@ -54,13 +54,16 @@ class graphs {
 
     void drop(object_id id, gone const& tell);  // with everything below
 
-    // A graph that is added to itself doubles each time: beyond this many parts, copies are left out.
-    static constexpr std::size_t most_parts = 1 << 20;
+    // A graph that is added to itself doubles each time: beyond this many parts, or this deep, copies are left out.
+    static constexpr std::size_t most_parts = 1 << 18;
+    static constexpr std::size_t deepest = 256;
     std::uint64_t parts_left_out() const { return left_out_; }
 
     void for_each(std::function<void(part const&)> const& visit) const;
 
   private:
+    void copy_tree(object const& from, object const& to, copied const& tell, std::size_t depth);
+    std::size_t depth_of(object_id id) const;
     part* find_mutable(object_id id);
     object const& add(part made);
     void drop_children(part& of, gone const& tell);

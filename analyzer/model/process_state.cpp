@@ -10,7 +10,6 @@ namespace {
 
 constexpr store::handle legacy_token = 1;
 constexpr store::handle per_thread_token = 2;
-constexpr std::uint64_t node_type_graph = 4;  // CU_GRAPH_NODE_TYPE_GRAPH
 
 // What cuCtxDestroy takes with it; stream-ordered and virtual memory, graphs and user objects stay (cuda.h,
 // cuCtxDestroy).
@@ -305,8 +304,6 @@ void process_state::take_node(event& e) {
     auto const& row = e.row;
     if (e.kind() == k::graph_add_child) return take_child(e, row.other, row.object, row.extra, 0);
     if (e.kind() == k::graph_body) return take_child(e, row.other, row.extra, 0, row.object);
-    if (e.kind() == k::graph_add_node && row.extra == node_type_graph)
-        return take_child(e, row.other, row.object, row.size, 0);
     if (e.kind() == k::graph_add_memory_alloc && row.succeeded() && row.extra != 0)
         graph_memory_[row.extra] = e.where();
     if (e.kind() == k::graph_destroy_node && done(e))

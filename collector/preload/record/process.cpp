@@ -85,18 +85,14 @@ bool make_fork_page() {
     return true;
 }
 
-// The name says whose it is; a process that was replaced by exec keeps pid and start, so a number tells the two apart.
+// The name says whose it is. A process that was replaced by exec keeps pid and start, and the drain may have removed
+// its former spool by now, so the instant is part of the name too: a name is never used twice.
 int open_spool_file(std::uint64_t start) {
-    for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
-        line path;
-        path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start;
-        if (attempt != 0) path << "." << attempt;
-        path << ".spool";
-        copy_text(spool_path, path.text());
-        int const fd = open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
+    line path;
+    path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start << "-" << monotonic_ns()
+         << ".spool";
+    copy_text(spool_path, path.text());
+    return open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
 void* map_spool(int fd, std::uint64_t& bytes) {
