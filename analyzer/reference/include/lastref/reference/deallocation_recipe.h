@@ -12,6 +12,7 @@
 // be compiled the other way.
 #pragma once
 
+#include <atomic>
 #include <variant>
 
 #include "lastref/reference/cleanup_failure.h"
@@ -101,6 +102,24 @@ inline stream_handle stream_of(any_recipe const& recipe) noexcept {
 
 inline context_handle context_of(any_recipe const& recipe) noexcept {
     return std::visit([](auto const& known) noexcept { return known.context(); }, recipe);
+}
+
+// Hears which recipe an owner has captured for which memory: the seam of the annotation protocol.
+// Ownership   Lives as long as the process.
+// Threads     Any.
+class recipe_observer {
+  public:
+    virtual void captured(device_pointer pointer, any_recipe const& recipe) noexcept = 0;
+
+  protected:
+    ~recipe_observer() = default;
+};
+
+inline std::atomic<recipe_observer*> recipe_observer_in_use{nullptr};
+
+inline void announce(device_pointer pointer, any_recipe const& recipe) noexcept {
+    if (auto* const observer = recipe_observer_in_use.load(std::memory_order_acquire))
+        observer->captured(pointer, recipe);
 }
 
 }  // namespace lastref::reference

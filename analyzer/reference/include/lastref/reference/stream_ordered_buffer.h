@@ -82,6 +82,7 @@ class stream_ordered_buffer {
         context_scope const next(*driver_, context_of(recipe));
         fence.begin_use(stream_of(recipe));
         recipe_ = recipe;
+        announce(pointer_, recipe_);
     }
 
     // Gives the memory up without freeing it.
@@ -89,7 +90,9 @@ class stream_ordered_buffer {
 
   private:
     stream_ordered_buffer(driver& calls, device_pointer pointer, std::size_t bytes, any_recipe recipe) noexcept
-        : driver_(&calls), pointer_(pointer), bytes_(bytes), recipe_(recipe) {}
+        : driver_(&calls), pointer_(pointer), bytes_(bytes), recipe_(recipe) {
+        announce(pointer, recipe);
+    }
 
     driver* driver_;
     device_pointer pointer_;
