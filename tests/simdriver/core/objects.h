@@ -50,6 +50,7 @@ struct context : std::enable_shared_from_this<context> {
     std::vector<stream_ptr> streams;                 // created and not destroyed
     std::vector<operation_ptr> left_behind;          // unfinished work of destroyed streams
     std::set<int> peers;
+    CUgreenCtx green = nullptr;  // the green context that it was made from
 };
 
 struct stream {
@@ -66,7 +67,8 @@ struct stream {
     std::vector<CUgraphEdgeData> frontier_edges;
     // Handed out by cuStreamGetCaptureInfo: valid until the next call on the stream.
     std::vector<CUgraphNode> frontier_handles;
-    CUgraph to_graph = nullptr;
+    CUgreenCtx green = nullptr;
+    std::map<CUstreamAttrID, CUstreamAttrValue> attributes;
 
     bool blocking() const { return !(flags & CU_STREAM_NON_BLOCKING); }
 };

@@ -154,6 +154,38 @@ prepared prepare_batch(batch_work const& what) {
     return made;
 }
 
+prepared prepare_signal(signal_work const& what) {
+    prepared made = new_operation();
+    made.work->body = [what] {
+        for (std::size_t index = 0; index < what.semaphores.size(); ++index) {
+            auto& semaphore = *what.semaphores[index];
+            if (semaphore.timeline)
+                semaphore.value = what.params[index].params.fence.value;
+            else
+                ++semaphore.value;
+        }
+    };
+    return made;
+}
+
+bool take(external_semaphore& from, std::uint64_t wanted) {
+    if (from.timeline) return from.value >= wanted;
+    std::uint64_t seen = from.value;
+    while (seen && !from.value.compare_exchange_weak(seen, seen - 1)) {
+    }
+    return seen != 0;
+}
+
+prepared prepare_await(await_work const& what) {
+    prepared made = new_operation();
+    made.work->ready = [what, next = std::size_t{0}]() mutable {
+        for (; next < what.semaphores.size(); ++next)
+            if (!take(*what.semaphores[next], what.params[next].params.fence.value)) return false;
+        return true;
+    };
+    return made;
+}
+
 prepared prepare_kernel() {
     prepared made = new_operation();
     made.work->duration = driver().set.kernel;
@@ -206,11 +238,20 @@ graph_memory::~graph_memory() {
 }
 
 CUgraphNodeType type_of(work const& what) {
-    constexpr CUgraphNodeType types[] = {
-        CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,       CU_GRAPH_NODE_TYPE_MEMCPY,
-        CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
-        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-        CU_GRAPH_NODE_TYPE_MEM_FREE,     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    constexpr CUgraphNodeType types[] = {CU_GRAPH_NODE_TYPE_EMPTY,
+                                         CU_GRAPH_NODE_TYPE_KERNEL,
+                                         CU_GRAPH_NODE_TYPE_MEMCPY,
+                                         CU_GRAPH_NODE_TYPE_MEMSET,
+                                         CU_GRAPH_NODE_TYPE_HOST,
+                                         CU_GRAPH_NODE_TYPE_GRAPH,
+                                         CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                         CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                         CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+                                         CU_GRAPH_NODE_TYPE_MEM_FREE,
+                                         CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                         CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                         CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+                                         CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT};
     static_assert(std::size(types) == std::variant_size_v<work>);
     return types[what.index()];
 }
@@ -228,9 +269,16 @@ prepared prepare(work const& what) {
                               return made;
                           },
                           [](batch_work const& each) { return prepare_batch(each); },
+                          [](signal_work const& each) { return prepare_signal(each); },
+                          [](await_work const& each) { return prepare_await(each); },
                           [](auto const&) { return new_operation(); },
                       },
                       what);
+}
+
+handle_table<CUexternalSemaphore, external_semaphore>& semaphores() {
+    static auto* const table = new handle_table<CUexternalSemaphore, external_semaphore>;
+    return *table;
 }
 
 graph_memory_ptr find_graph_memory(std::uintptr_t base) {

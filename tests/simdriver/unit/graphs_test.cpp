@@ -159,6 +159,7 @@ TEST_F(graphs, conditional_body_runs_when_its_value_says_so) {
         CUgraph const graph = make_graph();
         CUgraphConditionalHandle handle = 0;
         OK(cuMemsetD8(memory, 0, 16));
+        OK(cuCtxSynchronize());
         OK(cuGraphConditionalHandleCreate(&handle, graph, primary, value, CU_GRAPH_COND_ASSIGN_DEFAULT));
         CUgraphNodeParams params{};
         params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;

@@ -24,6 +24,7 @@ TEST_F(memory, copies_and_sets_really_happen) {
     std::vector<unsigned char> in(64, 7), out(64, 0);
     OK(cuMemcpyHtoD(a, in.data(), 64));
     OK(cuMemsetD16(a, 0x0102, 4));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
     OK(cuMemcpyDtoDAsync(b, a, 64, stream));
     OK(cuMemcpyDtoHAsync(out.data(), b, 64, stream));
     OK(cuStreamSynchronize(stream));
