@@ -20,7 +20,7 @@ namespace lastref::reference {
 // The binary payload of every mark. Layout and numbers never change; a later version only adds kinds, or has another
 // schema.
 struct annotation {
-    static constexpr std::uint64_t schema = NVTX_PAYLOAD_ENTRY_TYPE_SCHEMA_ID_STATIC_START + 0x1a57;
+    static constexpr std::uint64_t schema = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 0x1a57;
     enum kinds : std::uint32_t {
         recipe = 1,
         enqueue,
