@@ -47,7 +47,7 @@ inline thread_ring* acquire() {
     return acquire_slowly(r);
 }
 
-// Leaves the current segment for a new one; false if there is none (counted).
+// Leaves the current segment for a new one; false if there is none.
 bool next_segment(thread_ring& r);
 
 // Room for `slots` consecutive slots; null if there is none (counted).
