@@ -18,6 +18,7 @@ struct event;
 struct capture;
 struct pool;
 struct node;
+class shared_event;
 using context_ptr = std::shared_ptr<context>;
 using stream_ptr = std::shared_ptr<stream>;
 using event_ptr = std::shared_ptr<event>;
@@ -44,6 +45,7 @@ struct context : std::enable_shared_from_this<context> {
     unsigned flags = 0;
     bool primary = false;
     bool alive = true;
+    unsigned attached = 1;  // by cuCtxCreate and cuCtxAttach
     std::map<CUlimit, std::size_t> limits;
     stream_ptr legacy;
     std::map<std::uint64_t, stream_ptr> per_thread;  // by thread_state::id
@@ -82,6 +84,7 @@ struct event {
     std::weak_ptr<capture> captured_in;
     std::vector<node_ptr> captured_after;
     bool captured = false;
+    std::shared_ptr<shared_event> shared;  // CU_EVENT_INTERPROCESS
 };
 
 }  // namespace lastref::simdriver

@@ -8,6 +8,7 @@
 
 #include "tests/simdriver/core/arrays.h"
 #include "tests/simdriver/core/driver.h"
+#include "tests/simdriver/core/shared_event.h"
 
 namespace lastref::simdriver {
 namespace {
@@ -197,6 +198,18 @@ prepared prepare_record(event& what) {
     what.recorded = made.work;
     what.captured = false;
     what.captured_after.clear();
+    if (auto const shared = what.shared)
+        made.work->completed = [shared, record = shared->record()] { shared->complete_up_to(record); };
+    return made;
+}
+
+// Another process may have recorded it, so that the only sign of its completion is the shared counter.
+prepared prepare_wait(event const& what) {
+    prepared made = new_operation();
+    if (auto const shared = what.shared)
+        made.work->ready = [shared, record = shared->newest()] { return shared->complete(record); };
+    else
+        made.also_after.push_back(what.recorded);
     return made;
 }
 
@@ -263,11 +276,7 @@ prepared prepare(work const& what) {
                           [](set_work const& each) { return prepare_set(each.params); },
                           [](host_work const& each) { return prepare_host(each); },
                           [](record_work const& each) { return prepare_record(*each.what); },
-                          [](wait_work const& each) {
-                              prepared made = new_operation();
-                              made.also_after.push_back(each.what->recorded);
-                              return made;
-                          },
+                          [](wait_work const& each) { return prepare_wait(*each.what); },
                           [](batch_work const& each) { return prepare_batch(each); },
                           [](signal_work const& each) { return prepare_signal(each); },
                           [](await_work const& each) { return prepare_await(each); },
