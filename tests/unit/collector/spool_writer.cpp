@@ -25,6 +25,10 @@ spool_options options_of_this_process() {
     return options;
 }
 
+std::uint32_t this_thread_id() {
+    return static_cast<std::uint32_t>(gettid());
+}
+
 spool_writer::spool_writer(std::filesystem::path path, spool_options const& options)
     : path_(std::move(path)), options_(options) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
