@@ -76,7 +76,7 @@ std::unique_ptr<symbols::source> make_source(report_options const& options) {
 }
 
 // Symbols are looked up here, ahead of rendering, since it is they that take time.
-void look_up(detectors::analysis const& what, symbols::stacks& stacks) {
+void look_up(findings::analysis const& what, symbols::stacks& stacks) {
     progress_line progress("looking up symbols");
     std::size_t done = 0;
     for (auto const& finding : what.found) {

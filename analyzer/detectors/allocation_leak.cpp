@@ -70,7 +70,7 @@ void allocation_leak::add(group_map& into, model::object const& o) {
     g.place_key = place;
     g.bytes += o.bytes;
     g.last = std::max(g.last, o.created.at);
-    if (g.some.size() < findings::most_objects) g.some.push_back(o);
+    keep_first(g.some, o);
     auto const* link = file_.links.of_memory(o.id);
     if (link == nullptr || !link->destructor) return;
     if (g.undrained++ == 0) {
@@ -234,7 +234,7 @@ void allocation_leak::report_kept(model::process_state const& process, std::vect
     auto const library = path.substr(path.rfind('/') + 1);
     out.title =
         fmt::format("{} kept {} until exit ({})", library, bytes_text(out.bytes), counted(out.count, "allocation"));
-    out.what.push_back(fmt::format("{} from {} in {} were still there when the process ended.",
+    out.what.push_back(fmt::format("Still there when the process ended: {} from {} in {}.",
                                    counted(out.count, "allocation"), counted(ordered.size(), "place"), library));
     out.why = "The memory was held to the end. For a pool or a workspace that is how it is meant.";
     out.advice =

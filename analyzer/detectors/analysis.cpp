@@ -5,6 +5,7 @@
 #include "analyzer/detectors/ptds_cross_thread_free.h"
 #include "analyzer/detectors/shutdown_release.h"
 #include "analyzer/detectors/user_object_leak.h"
+#include "analyzer/ledger/accountant.h"
 #include "analyzer/model/world.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class call_counter : public model::observer {
 
     void on_event(model::process_state const&, model::event const& e) override { ++counts_[e.row.api.value]; }
 
-    void write(store::trace const& trace, analysis& out) const {
+    void write(store::trace const& trace, findings::analysis& out) const {
         for (auto const& api : trace.apis()) {
             auto const count = counts_[api.id.value];
             if (count == 0) continue;
@@ -63,22 +64,24 @@ struct listeners {
 
 }  // namespace
 
-analysis analyse(store::trace const& trace, std::function<void(double)> const& progress) {
+findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress) {
     listeners all(trace);
     model::world world(trace);
     all.listen_to(world);
     world.run(progress);
 
-    analysis out;
+    findings::analysis out;
     all.calls.write(trace, out);
     for (auto const& process : world.processes()) {
         if (process->events() == 0) continue;
         out.events += process->events();
+        out.unseen_releases += process->unseen_releases();
         out.used_driver.push_back(process->process().id);
         auto const end = process->process().end;
         out.clean_end &= end == store::process_end::clean || end == store::process_end::exec;
     }
-    out.ledger = all.accountant.accuracy();
+    auto const& ledger = all.accountant.accuracy();
+    out.ledger = {ledger.predicted, ledger.agreed, ledger.unexpected, ledger.first_unexpected};
     out.losses = findings::losses_of(trace);
     out.incomplete = findings::reasons_incomplete(trace, out.losses, out.used_driver);
     for (auto const& process : world.processes())

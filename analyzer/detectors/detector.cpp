@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace lastref::detectors {
 
 site detector::site_of(std::string role, model::origin const& call, std::string note) const {
@@ -33,6 +35,12 @@ std::string doubt_about_end(model::process_state const& process) {
     if (p.end == store::process_end::clean) return {};
     return fmt::format("the process did not come to an orderly end ({}), and might have released it later",
                        findings::how_it_ended(p));
+}
+
+void keep_first(std::vector<model::object>& some, model::object const& o) {
+    auto const after = [](model::object const& a, model::object const& b) { return a.id < b.id; };
+    some.insert(std::upper_bound(some.begin(), some.end(), o, after), o);
+    if (some.size() > findings::most_objects) some.pop_back();
 }
 
 bool is_creation(model::event const& e) {

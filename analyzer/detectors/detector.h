@@ -54,6 +54,9 @@ inline bool ended_orderly(model::process_state const& process) {
 // "the process ended abruptly (killed by signal 9), so that …" for confidence_reason; empty after an orderly end.
 std::string doubt_about_end(model::process_state const& process);
 
+// The first few objects of a finding, whichever order they come in.
+void keep_first(std::vector<model::object>& some, model::object const& o);
+
 bool is_creation(model::event const& e);  // the event made its subject
 
 }  // namespace lastref::detectors

@@ -16,6 +16,7 @@ using findings::counted;
 constexpr std::int64_t deinitialized = 4;  // told by shutdown-release
 constexpr std::int64_t invalid_value = 1;
 constexpr std::int64_t invalid_context = 201;
+constexpr std::int64_t invalid_handle = 400;
 constexpr std::int64_t not_permitted = 800;
 
 bool names_something(model::event const& e) {
@@ -120,12 +121,12 @@ void failed_free::on_released(model::process_state const& process, model::object
 void failed_free::count(model::process_state const& process, failure const& f) {
     key const k{f.now, f.call.result, f.call.api, place_of(f.call), place_of(f.what.created)};
     auto& g = closed_[process.process().id][k];
-    if (g.objects++ == 0) g.first = f;
+    if (g.objects++ == 0 || f.call.at < g.first.call.at) g.first = f;
     g.calls += f.calls;
     g.last = std::max(g.last, f.call.at);
     if (f.now == state::live && model::is_memory(f.what.kind)) g.bytes += f.what.bytes;
     if (f.now == state::live) g.ids.push_back(f.what.id);
-    if (g.some.size() < findings::most_objects) g.some.push_back(f.what);
+    keep_first(g.some, f.what);
 }
 
 void failed_free::on_process_end(model::process_state const& process) {
@@ -191,9 +192,11 @@ void failed_free::describe(finding& out, group const& g) const {
         case state::of_graph:
             out.title = fmt::format("{} {}: the memory belongs to a graph", name, refused);
             break;
-        case state::unknown:
-            out.title = fmt::format("{} {}: it names nothing that is known", name, refused);
+        case state::unknown: {
+            bool const by_handle = f.call.result == invalid_value || f.call.result == invalid_handle;
+            out.title = fmt::format("{} {}{}", name, refused, by_handle ? ": it names nothing that is known" : "");
             break;
+        }
     }
     auto const context = f.call.context ? "" : ", with no current context";
     auto const stream = f.call.stream.kind == model::stream_kind::none ? "" : " on " + stream_of(f.call);

@@ -42,7 +42,7 @@ void ptds_cross_thread_free::on_released(model::process_state const& process, mo
     }
     g.bytes += gone.bytes;
     g.last = e.row.begin;
-    if (g.some.size() < findings::most_objects) g.some.push_back(gone);
+    keep_first(g.some, gone);
 }
 
 void ptds_cross_thread_free::on_process_end(model::process_state const& process) {
@@ -74,9 +74,10 @@ void ptds_cross_thread_free::report(model::process_state const& process, group c
         "Free on the stream that used the memory: keep a created stream with the allocation, or let the freeing "
         "thread's stream wait for an event that the using thread recorded after its last use.";
     for (auto const& o : g.some) out.objects.push_back(note_of(o));
-    out.sites.push_back(site_of("allocated", g.first.created, stream_of(g.first.created)));
-    if (by_use) out.sites.push_back(site_of("last used", g.last_use, stream_of(g.last_use)));
-    out.sites.push_back(site_of("freed", g.freed, stream_of(g.freed)));
+    out.sites.push_back(site_of("allocated", g.first.created,
+                                is_per_thread(g.first.created.stream) ? "its per-thread default stream" : ""));
+    if (by_use) out.sites.push_back(site_of("last used", g.last_use, "its per-thread default stream"));
+    out.sites.push_back(site_of("freed", g.freed, "its per-thread default stream"));
     out.first_seen = g.freed.at;
     out.last_seen = g.last;
     out.count = g.count;

@@ -40,7 +40,7 @@ void shutdown_release::count(model::process_state const& process, model::event c
     g.last = e.row.begin;
     if (e.subject == nullptr) return;
     if (model::is_memory(e.subject->kind)) g.bytes += e.subject->bytes;
-    if (g.some.size() < findings::most_objects) g.some.push_back(*e.subject);
+    keep_first(g.some, *e.subject);
     if (how == lateness::refused) g.ids.push_back(e.subject->id);
 }
 
@@ -115,8 +115,8 @@ void shutdown_release::describe_late(finding& out, group const& g) const {
     out.confidence_reason = "the calls were recorded after exit handlers had begun";
     out.title =
         fmt::format("{} released by exit handlers, after main had returned", findings::counted(g.count, "object"));
-    out.what.push_back(fmt::format("The first was a {}, released by {} {} after exit handlers had begun.", g.released,
-                                   thread_of(g.first), api_of(g.first).symbol));
+    out.what.push_back(fmt::format("The first was a {}, which {} released with {} after exit handlers had begun.",
+                                   g.released, thread_of(g.first), api_of(g.first).symbol));
     out.why =
         "It worked, because these handlers ran before the driver's own. That order depends on what was first used "
         "when.";

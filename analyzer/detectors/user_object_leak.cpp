@@ -100,14 +100,15 @@ void user_object_leak::on_process_end(model::process_state const& process) {
         auto const l = examine(process, object, *account);
         auto& g = groups[key_of(l)];
         if (g.count++ == 0 || l.object.created.at < g.first.object.created.at) g.first = l;
-        g.some.push_back(object);
+        g.some.push_back(object);  // all: each may have memory to explain
     };
     process.objects().for_each(look);
     for (auto const& object : process.displaced_user_objects()) look(object);
-    for (auto const& [k, g] : groups) report(process, g);
+    for (auto& [k, g] : groups) report(process, g);
 }
 
-void user_object_leak::report(model::process_state const& process, group const& g) {
+void user_object_leak::report(model::process_state const& process, group& g) {
+    std::sort(g.some.begin(), g.some.end(), [](auto const& a, auto const& b) { return a.id < b.id; });
     auto const& l = g.first;
     finding out;
     out.rule = rule::user_object_leak;

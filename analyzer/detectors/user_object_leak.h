@@ -44,7 +44,7 @@ class user_object_leak : public detector {
                  ledger::account const& account) const;
     holder holder_for(model::process_state const& process, ledger::holding const& held) const;
     std::uint64_t key_of(leak const& l) const;
-    void report(model::process_state const& process, group const& g);
+    void report(model::process_state const& process, group& g);
     void judge(model::process_state const& process, finding& out, leak const& l) const;
     void describe_holders(finding& out, leak const& l) const;
     std::string holder_text(holder const& h) const;

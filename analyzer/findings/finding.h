@@ -46,8 +46,8 @@ struct finding {
     std::vector<std::string> holders;  // user-object-leak: who still holds references
     std::string why;                   // why this matters
     std::string advice;                // what to do
-    store::process_id process;      // where it was seen first
-    std::uint64_t processes = 1;    // in how many: ranks of one job have the same findings
+    store::process_id process;         // where it was seen first
+    std::uint64_t processes = 1;       // in how many: ranks of one job have the same findings
     std::vector<object_note> objects;  // the first few of `count`
     std::vector<site> sites;
     store::time_ns first_seen = 0;

@@ -113,7 +113,8 @@ void accountant::on_owner_gone(model::process_state const& process, model::objec
             pending_.pop_front();
         }
         object_id const id{pending_ids | ++next_pending_};
-        pending_.push_back({id, owner, e.where(), launched->stream, launched->at});
+        auto const* whole = process.graphs().find(root);
+        pending_.push_back({id, whole ? whole->self : owner, e.where(), launched->stream, launched->at});
         book_.hand_over(owner.id, id);
     } else {
         book_.drop(owner.id);

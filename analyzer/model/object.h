@@ -95,7 +95,7 @@ struct object {
     std::uint64_t bytes = 0;
     store::handle parent = 0;  // pool of stream-ordered memory, payload of a user object, physical handle of a mapping
     std::uint64_t extra = 0;   // destructor of a user object
-    std::int32_t references = 1;  // physical memory: handle references; mappings keep it too
+    std::int32_t references = 1;  // physical memory: of the handle, beside its mappings; imports: openings
     std::int32_t mappings = 0;
     origin created;
 };

@@ -91,10 +91,12 @@ object process_state::new_object(event const& e, object_kind kind, store::handle
 object const& process_state::insert(event const& e, object made) {
     auto const space = space_of(made.kind);
     if (auto const* old = objects_.find(space, made.handle)) {
-        if (old->kind == object_kind::user_object)
+        if (old->kind == object_kind::user_object) {
             displaced_.push_back(*old);
-        else
+        } else {
+            ++unseen_releases_;
             release(e, *old, release_cause::displaced);
+        }
     }
     return objects_.insert(std::move(made));
 }
@@ -157,8 +159,18 @@ void process_state::finish() {
     for (auto* const each : observers_) each->on_process_end(*this);
 }
 
+// Imports of the same export give the same pointer, which counts its openings.
+bool process_state::opened_again(event& e, object_kind kind) {
+    if (kind != object_kind::ipc_memory && kind != object_kind::imported_pointer) return false;
+    auto* open = objects_.find(space_of(kind), e.row.object);
+    if (open == nullptr || open->kind != kind) return false;
+    ++open->references;
+    e.subject = open;
+    return true;
+}
+
 void process_state::take_create(event& e, object_kind kind) {
-    if (e.row.succeeded() && e.row.object != 0) {
+    if (e.row.succeeded() && e.row.object != 0 && !opened_again(e, kind)) {
         auto made = new_object(e, kind, e.row.object);
         made.parent = e.row.other;
         e.subject = &insert(e, std::move(made));
@@ -167,9 +179,16 @@ void process_state::take_create(event& e, object_kind kind) {
 }
 
 void process_state::take_destroy(event& e, handle_space space) {
-    e.subject = objects_.find(space, e.row.object);
+    auto* known = objects_.find(space, e.row.object);
+    e.subject = known;
     tell(e);
-    if (e.subject && done(e)) release(e, *e.subject, release_cause::call);
+    if (known && done(e)) close(e, *known);
+}
+
+void process_state::close(event const& e, object& closed) {
+    bool const counts = closed.kind == object_kind::ipc_memory || closed.kind == object_kind::imported_pointer;
+    if (counts && --closed.references > 0) return;
+    release(e, closed, release_cause::call);
 }
 
 void process_state::take_use(event& e) {
@@ -399,9 +418,10 @@ void process_state::take_alloc_async(event& e) {
 }
 
 void process_state::take_free_async(event& e) {
-    e.subject = objects_.find(handle_space::device_pointer, e.row.object);
+    auto* known = objects_.find(handle_space::device_pointer, e.row.object);
+    e.subject = known;
     tell(e);
-    if (e.subject && done(e) && !captures_.capturing(e.stream)) release(e, *e.subject, release_cause::call);
+    if (known && done(e) && !captures_.capturing(e.stream)) close(e, *known);
 }
 
 void process_state::take_physical(event& e) {

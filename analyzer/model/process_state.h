@@ -44,6 +44,9 @@ class process_state {
     // User objects whose handle was handed out again before their destructor was seen; they count as alive.
     std::vector<object> const& displaced_user_objects() const { return displaced_; }
 
+    // Objects that must have gone by a call that was not recorded, since their handle was handed out again.
+    std::uint64_t unseen_releases() const { return unseen_releases_; }
+
     void take(store::event const& row);
     void finish();
 
@@ -59,6 +62,8 @@ class process_state {
     void tell(event const& e);
 
     void take_special(event& e);
+    bool opened_again(event& e, object_kind kind);
+    void close(event const& e, object& closed);
     void take_create(event& e, object_kind kind);
     void take_destroy(event& e, handle_space space);
     void take_use(event& e);
@@ -101,6 +106,7 @@ class process_state {
     };
     std::unordered_map<store::handle, primary> primaries_;  // by device
     std::uint64_t events_ = 0;
+    std::uint64_t unseen_releases_ = 0;
     store::time_ns first_event_ = 0;
     store::time_ns last_time_ = 0;
 };

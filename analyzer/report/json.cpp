@@ -74,11 +74,12 @@ json trace_json(input const& in) {
              {{"predicted", in.what.ledger.predicted},
               {"agreed", in.what.ledger.agreed},
               {"unexpected", in.what.ledger.unexpected}}},
+            {"unseen_releases", in.what.unseen_releases},
             {"unhooked", unhooked},
             {"notes", notes}};
 }
 
-json symbol_json(symbols::symbol const& s) {
+json symbol_json(findings::symbol const& s) {
     json out{{"function", s.function}};
     if (!s.file.empty()) out["file"] = s.file;
     if (s.line != 0) out["line"] = s.line;
@@ -86,7 +87,7 @@ json symbol_json(symbols::symbol const& s) {
     return out;
 }
 
-json frame_json(store::trace const& trace, symbols::named_frame const& frame) {
+json frame_json(store::trace const& trace, findings::named_frame const& frame) {
     json out = json::object();
     if (!frame.functions.empty()) out = symbol_json(frame.functions.back());
     if (frame.functions.size() > 1) {
@@ -99,8 +100,7 @@ json frame_json(store::trace const& trace, symbols::named_frame const& frame) {
         out["module"] = module.path;
         if (!module.build_id.empty()) out["build_id"] = module.build_id;
         out["offset"] = hex(frame.offset);
-        if (frame.state == symbols::source_state::other_build) out["symbols"] = "the file has another build id now";
-        if (frame.state == symbols::source_state::missing) out["symbols"] = "the file is not there";
+        if (auto const trouble = findings::trouble_with(frame); !trouble.empty()) out["symbols"] = trouble;
     } else {
         out["address"] = hex(frame.address);
     }
@@ -190,7 +190,7 @@ json finding_json(input const& in, findings::finding const& f) {
             {"consequences", consequences}};
 }
 
-json loss_json(detectors::analysis const& what) {
+json loss_json(findings::analysis const& what) {
     json out = json::object();
     for (auto const& each : what.losses) out[each.name] = each.count;
     return out;

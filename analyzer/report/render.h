@@ -2,9 +2,9 @@
 // rows.
 #pragma once
 
-#include "analyzer/detectors/analysis.h"
+#include "analyzer/findings/analysis.h"
+#include "analyzer/findings/names.h"
 #include "analyzer/report/verdict.h"
-#include "analyzer/symbols/stacks.h"
 
 #include <optional>
 #include <string>
@@ -17,8 +17,8 @@ std::optional<format> format_named(std::string_view name);
 
 struct input {
     store::trace const& trace;
-    detectors::analysis const& what;
-    symbols::stacks& stacks;
+    findings::analysis const& what;
+    findings::stacks& stacks;
     fail_on threshold;
 };
 

@@ -32,7 +32,8 @@ class page {
     }
 
     // Wraps at words. `label` stands in the first line's margin, which is as wide as all others' indentation.
-    void wrapped(std::string_view text, std::size_t indent, std::string_view label = {}, ink with = ink::bold) {
+    void wrapped(std::string_view text, std::size_t indent, std::string_view label = {}, ink with = ink::bold,
+                 std::size_t hang = 0) {
         std::string margin = std::string(2, ' ') + std::string(label);
         margin.resize(std::max(indent, margin.size()), ' ');
         out_ += label.empty() ? margin : fmt::format("  {}{}", paint(with, label), margin.substr(2 + label.size()));
@@ -42,8 +43,8 @@ class page {
             auto const space = text.find(' ');
             auto const word = text.substr(0, space);
             if (!first && column + 1 + word.size() > how_.width) {
-                out_ += '\n' + std::string(indent, ' ');
-                column = indent;
+                out_ += '\n' + std::string(indent + hang, ' ');
+                column = indent + hang;
                 first = true;
             }
             out_ += first ? "" : " ";
@@ -97,25 +98,16 @@ struct stack_line {
     findings::code_owner owner = findings::code_owner::unknown;
 };
 
-std::string place_of(store::trace const& trace, symbols::named_frame const& frame, symbols::symbol const* function) {
+std::string place_of(store::trace const& trace, findings::named_frame const& frame, findings::symbol const* function) {
     if (function != nullptr && function->line != 0)
         return fmt::format("{}:{}", short_path(function->file), function->line);
     if (!frame.module) return fmt::format("{:#x}, in no file", frame.address);
     auto const where = fmt::format("{}+{:#x}", base_name(trace.at(frame.module).path), frame.offset);
-    switch (frame.state) {
-        case symbols::source_state::other_build:
-            return where + " (rebuilt since: other build id)";
-        case symbols::source_state::missing:
-            return where + " (file not there)";
-        case symbols::source_state::unreadable:
-            return where + " (no ELF file)";
-        case symbols::source_state::found:
-            break;
-    }
-    return where;
+    auto const trouble = findings::trouble_with(frame);
+    return trouble.empty() ? where : fmt::format("{} ({})", where, trouble);
 }
 
-std::vector<stack_line> lines_of(input const& in, store::process const& process, symbols::named_stack const& stack) {
+std::vector<stack_line> lines_of(input const& in, store::process const& process, findings::named_stack const& stack) {
     std::vector<stack_line> out;
     for (auto const& frame : stack.frames) {
         auto const module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
@@ -185,7 +177,7 @@ void print_stack(page& to, input const& in, findings::site const& site) {
     std::size_t printed = 0;
     while (i < lines.size()) {
         if (printed == most_lines) {
-            to.line(to.paint(ink::dim, fmt::format("      … {} more", counted(lines.size() - i, "frame"))));
+            to.line(to.paint(ink::dim, fmt::format("      … {} more frames", lines.size() - i)));
             break;
         }
         auto run = i;
@@ -207,8 +199,9 @@ void print_stack(page& to, input const& in, findings::site const& site) {
 void print_site(page& to, input const& in, findings::site const& site) {
     if (!site.call.event) return;
     auto const thread = findings::thread_name(in.trace.at(site.call.thread));
-    to.line(escaped(fmt::format("    {} at {} by {}: {}{}{}", site.role, findings::time_text(site.call.at), thread,
-                                site.entry_point, site.note.empty() ? "" : ", ", site.note)));
+    to.wrapped(escaped(fmt::format("{} at {} by {}: {}{}{}", site.role, findings::time_text(site.call.at), thread,
+                                   site.entry_point, site.note.empty() ? "" : ", ", site.note)),
+               4, {}, ink::plain, 4);
     print_stack(to, in, site);
 }
 
@@ -276,14 +269,18 @@ void print_losses(page& to, input const& in) {
         head = true;
         to.wrapped(escaped(fmt::format("{}: {}", counted(loss.count), loss.text)), 4, "-", ink::plain);
     }
+    if (in.what.unseen_releases > 0)
+        to.wrapped(fmt::format("{} released by calls that were not recorded: their handles were handed out again.",
+                               counted(in.what.unseen_releases, "object")),
+                   4, "-", ink::plain);
     std::string names;
     for (auto const& each : in.trace.unhooked_entries()) names += (names.empty() ? "" : ", ") + each.name;
     if (!names.empty()) to.wrapped(escaped("Entry points that lastref does not record: " + names), 4, "-", ink::plain);
     for (auto const& note : in.trace.notes()) to.wrapped(escaped(note.text), 4, "-", ink::plain);
-    if (head || !names.empty() || !in.trace.notes().empty()) to.line();
+    if (head || in.what.unseen_releases > 0 || !names.empty() || !in.trace.notes().empty()) to.line();
 }
 
-std::string counts_text(detectors::analysis const& what) {
+std::string counts_text(findings::analysis const& what) {
     std::string out;
     for (auto const s : {findings::severity::error, findings::severity::warning, findings::severity::note}) {
         auto const count =

@@ -46,7 +46,7 @@ fail_on parse_fail_on(std::string_view text) {
     }
 }
 
-verdict judge(detectors::analysis const& what, fail_on const& threshold) {
+verdict judge(findings::analysis const& what, fail_on const& threshold) {
     bool const failed =
         std::any_of(what.found.begin(), what.found.end(), [&](auto const& f) { return threshold.matches(f); });
     if (failed) return verdict::findings;

@@ -1,7 +1,7 @@
 // What a report comes to: the rule by which `report` chooses its exit status.
 #pragma once
 
-#include "analyzer/detectors/analysis.h"
+#include "analyzer/findings/analysis.h"
 
 #include <string>
 #include <string_view>
@@ -28,6 +28,6 @@ struct fail_on {
 // message for people that lists what is allowed.
 fail_on parse_fail_on(std::string_view text);
 
-verdict judge(detectors::analysis const& what, fail_on const& threshold);
+verdict judge(findings::analysis const& what, fail_on const& threshold);
 
 }  // namespace lastref::report

@@ -139,7 +139,7 @@ inline constexpr std::uint8_t in_callback = 1;
 inline constexpr std::uint8_t nested = 2;
 inline constexpr std::uint8_t after_exit = 8;
 inline constexpr std::uint8_t after_teardown = 16;
-inline constexpr std::uint8_t captured = 32;
+inline constexpr std::uint8_t no_duration = 64;  // only the stamp that the event sorts by was taken
 }  // namespace event_flag
 
 struct event {

@@ -43,6 +43,14 @@ void completion::on_event(model::process_state const&, model::event const& e) {
     }
 }
 
+void completion::on_released(model::process_state const&, model::object const& gone, model::event const&,
+                             model::release_cause) {
+    if (gone.kind == model::object_kind::event) records_.erase(gone.id);
+    if (gone.kind != model::object_kind::stream) return;
+    streams_.erase({model::stream_kind::created, model::stream_token::created, {}, {}, gone.id});
+    context_of_stream_.erase(gone.id);
+}
+
 bool completion::done(model::stream_identity const& stream, store::time_ns given) const {
     if (auto const found = streams_.find(stream); found != streams_.end() && given <= found->second) return true;
     auto context = stream.context;

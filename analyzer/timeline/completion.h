@@ -14,6 +14,9 @@ class completion : public model::observer {
   public:
     void on_event(model::process_state const& process, model::event const& e) override;
 
+    void on_released(model::process_state const& process, model::object const& gone, model::event const& e,
+                     model::release_cause cause) override;
+
     // True where the host has waited for work that was given to `stream` by a call that ended at `given`.
     bool done(model::stream_identity const& stream, store::time_ns given) const;
 

@@ -10,11 +10,11 @@
 
 namespace lastref::test {
 
-inline detectors::analysis analyse(trace_builder& t) {
+inline findings::analysis analyse(trace_builder& t) {
     return detectors::analyse(store::trace::open(t.finish()));
 }
 
-inline std::vector<findings::finding> of_rule(detectors::analysis const& what, findings::rule rule) {
+inline std::vector<findings::finding> of_rule(findings::analysis const& what, findings::rule rule) {
     std::vector<findings::finding> out;
     std::copy_if(what.found.begin(), what.found.end(), std::back_inserter(out),
                  [rule](auto const& f) { return f.rule == rule; });
@@ -22,7 +22,7 @@ inline std::vector<findings::finding> of_rule(detectors::analysis const& what, f
 }
 
 // "rule: title" of everything found, one a line: what a failing test prints.
-inline std::string titles(detectors::analysis const& what) {
+inline std::string titles(findings::analysis const& what) {
     std::string out;
     for (auto const& f : what.found)
         out += std::string(info(f.rule).name) + ": " + f.title + " [" + std::string(name_of(f.severity)) + ", " +

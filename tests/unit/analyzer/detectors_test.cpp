@@ -19,7 +19,7 @@ constexpr int after_exit = 8, after_teardown = 16;
 
 class rules : public ::testing::Test {
   protected:
-    detectors::analysis const& what() {
+    findings::analysis const& what() {
         if (!analysed_) analysed_ = analyse(t);
         return *analysed_;
     }
@@ -40,7 +40,7 @@ class rules : public ::testing::Test {
     std::int64_t context = t.context();
 
   private:
-    std::optional<detectors::analysis> analysed_;
+    std::optional<findings::analysis> analysed_;
 };
 
 // --- failed-free ---------------------------------------------------------------------------------------------------

@@ -45,13 +45,13 @@ TEST(rule_table, names_lead_back) {
 }
 
 TEST(code_owner, by_path) {
-    constexpr auto program = "/home/me/build/demo";
+    constexpr auto program = "/data/build/demo";
     EXPECT_EQ(owner_of(program, program), code_owner::program);
-    EXPECT_EQ(owner_of("/home/me/build/libmine.so", program), code_owner::program);
+    EXPECT_EQ(owner_of("/data/build/libmine.so", program), code_owner::program);
     EXPECT_EQ(owner_of("/usr/lib/x86_64-linux-gnu/libfoo.so.1", program), code_owner::library);
-    EXPECT_EQ(owner_of("/home/me/venv/lib/python3.11/site-packages/torch/lib/libc10_cuda.so", program),
+    EXPECT_EQ(owner_of("/data/venv/lib/python3.11/site-packages/torch/lib/libc10_cuda.so", program),
               code_owner::library);
-    EXPECT_EQ(owner_of("/home/me/venv/lib/python3.11/site-packages/nvidia/cuda_runtime/lib/libcudart.so.13", program),
+    EXPECT_EQ(owner_of("/data/venv/lib/python3.11/site-packages/nvidia/cuda_runtime/lib/libcudart.so.13", program),
               code_owner::cuda);
     EXPECT_EQ(owner_of("/usr/lib/x86_64-linux-gnu/libcuda.so.1", program), code_owner::cuda);
     EXPECT_EQ(owner_of("/usr/lib/x86_64-linux-gnu/libc.so.6", program), code_owner::system);

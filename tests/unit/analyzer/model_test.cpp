@@ -217,6 +217,25 @@ TEST_F(model_events, one_unmap_covers_many_mappings) {
     EXPECT_EQ(s.live_at_end, 0u);
 }
 
+TEST_F(model_events, memory_opened_twice_is_closed_twice) {
+    main.call("cuIpcOpenMemHandle_v2", {.object = 0x7000});
+    main.call("cuIpcOpenMemHandle_v2", {.object = 0x7000});
+    main.call("cuIpcCloseMemHandle", {.object = 0x7000});
+    main.call("cuCtxGetCurrent");
+    run();
+    EXPECT_EQ(s.live_at_end, 1u);
+    EXPECT_EQ(s.made.size(), 1u);
+}
+
+TEST_F(model_events, release_that_was_not_recorded_is_noticed) {
+    main.call("cuMemAlloc_v2", {.object = 0x7000, .size = 64});
+    main.call("cuMemAlloc_v2", {.object = 0x7000, .size = 64});
+    s.at_end = [](auto const& p) { EXPECT_EQ(p.unseen_releases(), 1u); };
+    run();
+    ASSERT_EQ(s.causes.size(), 1u);
+    EXPECT_EQ(s.causes[0], model::release_cause::displaced);
+}
+
 TEST_F(model_events, stream_made_before_the_recording_has_an_identity) {
     main.call("cuMemAllocAsync", {.stream = 0x50, .object = 0x1000, .size = 1});
     main.call("cuMemFreeAsync", {.stream = 0x50, .object = 0x1000});

@@ -72,6 +72,86 @@ TEST(text_report, one_of_each_rule) {
     test::expect_golden(rendered(t, format::text), "one_of_each.txt");
 }
 
+// One golden for each rule, by the rule's name.
+
+TEST(rule_report, user_object_leak) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context()).in({"main"});
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        main.call("cuGraphCreate", {.object = 0x100 + i, .stack = {"build_graph", "main"}});
+        main.call("cuUserObjectCreate",
+                  {.object = 0x10 + i, .other = 0x20 + i, .size = 2, .stack = {"attach", "main"}});
+        main.call("cuGraphRetainUserObject", {.object = 0x10 + i, .other = 0x100 + i, .size = 1, .extra = 1});
+        main.call("cuGraphCreate", {.object = 0x180 + i});
+        main.call("cuGraphAddChildGraphNode", {.object = 0x300 + i, .other = 0x180 + i, .extra = 0x100 + i});
+        main.call("cuGraphInstantiateWithFlags",
+                  {.object = 0x200 + i, .other = 0x180 + i, .stack = {"build_graph", "main"}});
+        main.call("cuGraphLaunch", {.stream = stream, .object = 0x200 + i});
+        main.call("cuGraphExecDestroy", {.object = 0x200 + i, .stack = {"drop_exec", "main"}});
+        main.call("cuGraphDestroy", {.object = 0x100 + i});
+    }
+    test::expect_golden(rendered(t, format::text), "user-object-leak.txt");
+}
+
+TEST(rule_report, failed_free) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    auto worker = t.thread("worker");
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        main.call("cuMemAllocAsync", {.object = 0x1000 * (i + 1), .size = 0x1000, .stack = {"make_buffer", "main"}});
+        worker.call("cuMemFreeAsync",
+                    {.object = 0x1000 * (i + 1), .result = 201, .stack = {"drop_buffer", "worker_loop"}});
+    }
+    main.call("cuMemAlloc_v2", {.object = 0x9000, .size = 64, .stack = {"make_table", "main"}});
+    main.call("cuMemFree_v2", {.object = 0x9000, .stack = {"drop_table", "main"}});
+    main.call("cuMemFree_v2", {.object = 0x9000, .result = 1, .stack = {"drop_table_again", "main"}});
+    worker.call("cuEventDestroy_v2",
+                {.object = 0x60, .result = 800, .flags = 1, .stack = {"on_done", "libcuda.so.1!callback"}});
+    test::expect_golden(rendered(t, format::text), "failed-free.txt");
+}
+
+TEST(rule_report, allocation_leak) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    for (std::uint64_t i = 0; i < 40; ++i)
+        main.call("cuMemAllocHost_v2", {.object = 0x100000 + i, .size = 4096, .stack = {"stage", "step", "main"}});
+    main.call("cuMemAllocAsync",
+              {.stream = stream, .object = 0x7000, .size = 3 << 20, .stack = {"make_payload", "attach", "main"}});
+    main.call("cuUserObjectCreate", {.object = 0x10, .other = 0x20, .size = 1, .stack = {"attach", "main"}});
+    main.call("cuUserObjectRelease", {.object = 0x10, .size = 1, .stack = {"detach", "main"}});
+    t.thread("cuda-driver").destructor(0x10, 0x20);
+    main.call("cuMemAlloc_v2", {.object = 0x9000, .size = 64 << 20, .stack = {"libcublas.so.13!workspace", "main"}});
+    test::expect_golden(rendered(t, format::text), "allocation-leak.txt");
+}
+
+TEST(rule_report, shutdown_release) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuMemAlloc_v2", {.object = 0x7000, .size = 64, .stack = {"cache::cache", "main"}});
+    main.call("cuStreamCreate", {.object = stream, .stack = {"open", "main"}});
+    main.call("cuUserObjectCreate", {.object = 0x10, .other = 0x20, .size = 1, .stack = {"attach", "main"}});
+    t.phase("exit_begin");
+    main.call("cuUserObjectRelease", {.object = 0x10, .size = 1, .flags = 8, .stack = {"~owner", "libc.so.6!exit"}});
+    t.thread("cuda-driver").destructor(0x10, 0x20, 8);
+    main.call("cuStreamDestroy_v2",
+              {.stream = stream, .object = stream, .flags = 8, .stack = {"~owner", "libc.so.6!exit"}});
+    t.phase("driver_torn_down");
+    main.call("cuMemFree_v2",
+              {.object = 0x7000, .result = 4, .flags = 24, .stack = {"cache::~cache", "libc.so.6!exit"}});
+    test::expect_golden(rendered(t, format::text), "shutdown-release.txt");
+}
+
+TEST(rule_report, ptds_cross_thread_free) {
+    test::trace_builder t;
+    auto const context = t.context();
+    auto main = t.thread("main").use(context);
+    auto worker = t.thread("worker").use(context);
+    main.call("cuMemAllocAsync_ptsz", {.object = 0x7000, .size = 1 << 20, .stack = {"make_buffer", "main"}});
+    main.call("cuMemsetD8Async_ptsz", {.object = 0x7000, .size = 1 << 20, .stack = {"clear", "main"}});
+    worker.call("cuMemFreeAsync_ptsz", {.object = 0x7000, .stack = {"drop_buffer", "worker_loop"}});
+    test::expect_golden(rendered(t, format::text), "ptds-cross-thread-free.txt");
+}
+
 TEST(text_report, narrow_terminal) {
     one_of_each t;
     auto const text = rendered(t, format::text, {false, 60});
@@ -227,7 +307,7 @@ TEST(fail_on, wrong_names_are_answered_with_the_right_ones) {
 }
 
 TEST(verdict, findings_come_before_incompleteness) {
-    detectors::analysis what;
+    findings::analysis what;
     EXPECT_EQ(judge(what, {}), verdict::clean);
     what.incomplete.push_back("something");
     EXPECT_EQ(judge(what, {}), verdict::incomplete);
