@@ -145,10 +145,21 @@ class DrainDies(Case):
                                     "LASTREF_OUTPUT": self.trace})
 
     def kill_drain(self):
+        pid = self.drain_pid()
         try:
-            os.kill(self.drain_pid(), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # it was through already, which is an outcome like any other
+            return  # it was through already, which is an outcome like any other
+        # Until it is gone it holds its lock on the trace.
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}/exe") or not self.is_running(pid), "the drain to be gone")
+
+    @staticmethod
+    def is_running(pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rpartition(")")[2].split()[0] not in "ZX"
+        except OSError:
+            return False
 
     def check_import(self, expected):
         folder = self.spool_folder()
