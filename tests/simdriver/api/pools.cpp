@@ -49,6 +49,14 @@ CUresult free_graph_memory(stream& on, CUdeviceptr address) {
     return CUDA_SUCCESS;
 }
 
+// Plain memory may be freed like this too: it waits for the device first, as cuMemFree does.
+CUresult free_plain_memory(call const& c, allocation_ptr const& gone) {
+    synchronize(c, *gone->owner);
+    if (memory().at(gone->base) != gone) return CUDA_ERROR_INVALID_VALUE;  // freed by another thread meanwhile
+    release(*gone);
+    return CUDA_SUCCESS;
+}
+
 CUresult write_attribute(pool& of, CUmemPool_attribute which, void const* value) {
     switch (which) {
         case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
@@ -156,6 +164,7 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
     if (on->capturing) return capture_free(*on, address);
     allocation_ptr const gone = memory().at(address);
     if (gone && gone->kind == memory_kind::graph) return free_graph_memory(*on, address);
+    if (gone && gone->kind == memory_kind::device) return free_plain_memory(c, gone);
     if (!gone || gone->kind != memory_kind::pool) return CUDA_ERROR_INVALID_VALUE;
     free_ordered(gone, on);
     return CUDA_SUCCESS;

@@ -111,6 +111,16 @@ class expansion {
     std::map<node const*, operation_ptr> last_of_;
 };
 
+// Measured: a destructor that waited for a launch runs about a millisecond after the stream has synchronized.
+constexpr std::chrono::microseconds release_delay{1000};
+
+void let_go_later(std::vector<std::shared_ptr<reference_set>> held) {
+    auto const later = std::make_shared<operation>();
+    later->duration = release_delay;
+    later->completed = [held = std::move(held)]() mutable { held.clear(); };
+    driver().work.submit(later, {});
+}
+
 void set_conditionals(graph const& of) {
     for (auto const& [handle, value] : of.conditionals)
         if (value->assigned_at_launch) value->current = value->initial;
@@ -128,8 +138,7 @@ CUresult launch(call const&, exec_ptr const& what, stream& on) {
     auto const ends = expansion(*what->copy, begin).ends();
     std::vector<std::shared_ptr<reference_set>> held;
     hold_references(*what->copy, held);
-    // What the launch works with, children of child graphs included, stays until it has finished.
-    end->completed = [held = std::move(held), copy = what->copy]() mutable { held.clear(); };
+    end->completed = [held = std::move(held), copy = what->copy] { let_go_later(held); };
     submit(on, end, ends);
     what->last_launch = end;
     return CUDA_SUCCESS;
