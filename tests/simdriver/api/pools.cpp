@@ -38,7 +38,7 @@ CUresult alloc_async(call const& c, CUdeviceptr* out, std::size_t bytes, CUmemor
 CUresult capture_free(stream& on, CUdeviceptr address) {
     if (on.capturing->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     graph_memory_ptr const memory = find_graph_memory(address);
-    if (!memory) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || freed_in(*on.capturing->into, *memory)) return CUDA_ERROR_INVALID_VALUE;
     return capture_work(on, free_work{address, memory});
 }
 

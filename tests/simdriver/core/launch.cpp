@@ -27,13 +27,6 @@ CUresult check_memory(exec const& what) {
     return unfreed && !automatic ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-void free_unfreed(graph const& in, operation_ptr const& when) {
-    any_node(in, [&when](node const& each) {
-        if (allocated_and_unfreed(each)) let_go(std::get<alloc_work>(each.what).memory, when);
-        return false;
-    });
-}
-
 bool back_allocations(graph const& in) {
     return !any_node(in, [](node const& each) {
         auto const* const alloc = std::get_if<alloc_work>(&each.what);
@@ -131,7 +124,6 @@ void set_conditionals(graph const& of) {
 CUresult launch(call const&, exec_ptr const& what, stream& on) {
     if (CUresult const result = check_memory(*what); result != CUDA_SUCCESS) return result;
     auto const begin = std::make_shared<operation>(), end = std::make_shared<operation>();
-    free_unfreed(*what->copy, begin);
     if (!back_allocations(*what->copy)) return CUDA_ERROR_OUT_OF_MEMORY;
     set_conditionals(*what->copy);
     submit(on, begin, {what->last_launch});
