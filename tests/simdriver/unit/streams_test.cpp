@@ -203,13 +203,21 @@ TEST_F(streams, default_streams_cannot_be_destroyed) {
 }
 
 TEST_F(streams, slow_callback_holds_up_all_others) {
-    std::atomic<int> release{0}, ran{0};
-    OK(cuLaunchHostFunc(
-        blocking, [](void* data) { becomes(*static_cast<std::atomic<int>*>(data), 1); }, &release));
+    struct slow {
+        std::atomic<int> begun{0}, released{0};
+    } first;
+    std::atomic<int> ran{0};
+    auto const run = [](void* data) {
+        auto& self = *static_cast<slow*>(data);
+        self.begun = 1;
+        becomes(self.released, 1);
+    };
+    OK(cuLaunchHostFunc(blocking, run, &first));
+    ASSERT_TRUE(becomes(first.begun, 1));
     OK(cuLaunchHostFunc(other, count, &ran));
     give_it_time();
     EXPECT_EQ(ran, 0);
-    release = 1;
+    first.released = 1;
     OK(cuStreamSynchronize(other));
     EXPECT_EQ(ran, 1);
 }
