@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-bool is_alive(spool::spool_identity const& who) {
-    return process_watch(who.pid, who.process_start).alive();
+bool is_alive(spool::spool_file const& spool) {
+    auto const& who = spool.identity();
+    return process_watch::of_writer(who.pid, who.process_start, spool.inode()).alive();
 }
 
 // The collector names its files PID-STARTTICKS-INSTANT.spool; the images of a process that calls exec differ in the
@@ -31,15 +32,15 @@ bool writer_is_alive(fs::path const& path) {
 // Of a process that lives the spool is changed, of others only read.
 spool::spool_file::result open_spool(fs::path const& path) {
     auto result = spool::spool_file::open(path, spool::access::read_only);
-    if (!result.file || !is_alive(result.file->identity())) return result;
+    if (!result.file || !is_alive(*result.file)) return result;
     result.file.reset();  // its lock would be in the way
     return spool::spool_file::open(path, spool::access::read_write);
 }
 
 }  // namespace
 
-folder_drain::folder_drain(fs::path folder, trace_file& trace)
-    : folder_(std::move(folder)), trace_(trace), writer_(trace.db()) {}
+folder_drain::folder_drain(fs::path folder, trace_file& trace, drain_limits const& limits)
+    : folder_(std::move(folder)), trace_(trace), writer_(trace.db()), limits_(limits) {}
 
 folder_drain::~folder_drain() = default;
 
@@ -83,7 +84,7 @@ bool folder_drain::start(spool::spool_file file) {
     }
     auto& newest = newest_image_[{file.identity().pid, file.identity().process_start}];
     newest = std::max(newest, file.identity().first_ticks);
-    spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_));
+    spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_, limits_));
     mark_replaced();
     spools_.back()->note_now();
     return true;
