@@ -62,6 +62,7 @@ class folder_drain {
 
   private:
     bool start(spool::spool_file file);
+    void note_now();
     void sort_ready();
     void write_ready();
     void finish_complete_ones();
