@@ -138,6 +138,23 @@ TEST_F(failed_free, of_a_graphs_memory) {
     EXPECT_NE(only(rule::failed_free).title.find("belongs to a graph"), std::string::npos);
 }
 
+TEST_F(failed_free, address_inside_an_allocation) {
+    allocate();
+    worker.call("cuMemFreeAsync_ptsz", {.object = buffer + 512, .result = 1, .stack = {"drop_part", "worker_loop"}});
+    main.call("cuMemFreeAsync_ptsz", {.object = buffer});
+    auto const f = only(rule::failed_free);
+    EXPECT_NE(f.title.find("inside an allocation"), std::string::npos) << f.title;
+    EXPECT_EQ(f.bytes, 0u);
+}
+
+TEST_F(failed_free, default_pool_with_the_handle_of_a_destroyed_one) {
+    main.call("cuMemPoolCreate", {.object = 0x90});
+    main.call("cuMemPoolDestroy", {.object = 0x90});
+    main.call("cuDeviceGetDefaultMemPool", {.object = 0x90, .extra = 1});
+    main.call("cuMemPoolDestroy", {.object = 0x90, .result = 1});
+    EXPECT_NE(only(rule::failed_free).why.find("default pool"), std::string::npos);
+}
+
 TEST_F(failed_free, handle_of_nothing_known) {
     free({.result = 1});
     EXPECT_NE(only(rule::failed_free).title.find("nothing that is known"), std::string::npos);
