@@ -65,7 +65,8 @@ class page {
     std::string out_;
 };
 
-constexpr std::size_t body = 10;  // indentation of a finding's paragraphs, after their labels
+constexpr std::size_t most_findings = 40;  // nobody reads more at a time
+constexpr std::size_t body = 10;           // indentation of a finding's paragraphs, after their labels
 
 ink ink_of(findings::severity s) {
     switch (s) {
@@ -357,7 +358,13 @@ std::string render_text(input const& in, style const& how) {
     page to(how);
     print_head(to, in);
     print_losses(to, in);
-    for (std::size_t i = 0; i < in.what.found.size(); ++i) print_finding(to, in, in.what.found[i], i + 1);
+    auto const& found = in.what.found;
+    for (std::size_t i = 0; i < found.size() && i < most_findings; ++i) print_finding(to, in, found[i], i + 1);
+    if (found.size() > most_findings) {
+        to.line(fmt::format("{} more, of less weight; --format json has them all.",
+                            counted(found.size() - most_findings, "finding")));
+        to.line();
+    }
     print_verdict(to, in);
     return to.take();
 }
