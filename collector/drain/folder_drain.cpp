@@ -19,7 +19,8 @@ bool is_alive(spool::spool_identity const& who) {
     return process_watch(who.pid, who.process_start).alive();
 }
 
-// The collector names its files PID-STARTTICKS.spool, and further images of the same process PID-STARTTICKS.N.spool.
+// The collector names its files PID-STARTTICKS-INSTANT.spool; the images of a process that calls exec differ in the
+// last.
 bool writer_is_alive(fs::path const& path) {
     unsigned pid = 0;
     unsigned long long start = 0;
@@ -80,18 +81,20 @@ bool folder_drain::start(spool::spool_file file) {
         unlink(file.path().c_str());
         return true;
     }
-    mark_replaced(file.identity());
+    auto& newest = newest_image_[{file.identity().pid, file.identity().process_start}];
+    newest = std::max(newest, file.identity().first_ticks);
     spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_));
+    mark_replaced();
     spools_.back()->note_now();
     return true;
 }
 
-// A process with two spools has called exec in between; the later one is the living image's.
-void folder_drain::mark_replaced(spool::spool_identity const& newer) {
-    for (auto const& older : spools_) {
-        auto const& who = older->file().identity();
-        if (who.pid == newer.pid && who.process_start == newer.process_start && who.first_ticks < newer.first_ticks)
-            older->set_replaced();
+// A process with two spools has called exec in between; the latest one is the living image's. They are found in any
+// order.
+void folder_drain::mark_replaced() {
+    for (auto const& one : spools_) {
+        auto const& who = one->file().identity();
+        if (who.first_ticks < newest_image_[{who.pid, who.process_start}]) one->set_replaced();
     }
 }
 

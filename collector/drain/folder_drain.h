@@ -67,13 +67,14 @@ class folder_drain {
     void finish_complete_ones();
     bool finish(spool_drain& spool);
     bool is_waiting_for_header(std::filesystem::path const& path, spool::open_failure failure);
-    void mark_replaced(spool::spool_identity const& newer);
+    void mark_replaced();
 
     std::filesystem::path folder_;
     trace_file& trace_;
     trace_writer writer_;
     std::vector<std::unique_ptr<spool_drain>> spools_;
     std::unordered_map<std::string, bool> known_;  // file names seen; false: to be tried again
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> newest_image_;  // by pid and start: first ticks
     std::vector<unreadable_spool> unreadable_;
     std::map<std::uint32_t, exit_result> exits_;
     std::uint32_t awaited_ = 0;

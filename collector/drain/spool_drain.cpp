@@ -21,7 +21,7 @@ constexpr std::uint64_t looking_interval = 1'000'000'000;
 
 constexpr std::uint32_t waiting_records = 65536;  // read ahead of the watermark, all threads together
 constexpr std::uint32_t fewest_per_thread = 256;
-constexpr std::uint32_t fewest_free_segments = 4, most_free_segments = 256;
+constexpr std::uint32_t segments_of_a_busy_pass = 4;
 
 std::uint64_t less(std::uint64_t time, std::uint64_t by) {
     return time > by ? time - by : 0;
@@ -161,7 +161,7 @@ void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
 }
 
 void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const& owner) {
-    if (std::uint64_t const begin = owner.release_begin.load(std::memory_order_acquire))
+    if (std::uint64_t const begin = owner.order_hold.load(std::memory_order_acquire))
         soft_limit_ = std::min(soft_limit_, begin);
     // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we
     // saw the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not
@@ -436,7 +436,9 @@ void spool_drain::committed() {
         release_slot(*threads_.at(serial));
         threads_.erase(serial);
     }
-    file_.keep_free(std::clamp(2 * new_segments_, fewest_free_segments, most_free_segments));
+    // Most processes record little; a thread of their own is for those that do not.
+    if (!supplier_ && alive_ && file_.writable() && new_segments_ >= segments_of_a_busy_pass)
+        supplier_ = std::make_unique<segment_supplier>(file_);
 }
 
 void spool_drain::release_slot(thread_drain& thread) {

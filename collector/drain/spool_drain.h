@@ -16,6 +16,7 @@
 #include "collector/drain/clock_map.h"
 #include "collector/drain/process_rows.h"
 #include "collector/drain/process_watch.h"
+#include "collector/drain/segment_supplier.h"
 #include "collector/drain/thread_drain.h"
 #include "collector/drain/trace_file.h"
 #include "collector/drain/trace_writer.h"
@@ -111,6 +112,7 @@ class spool_drain final : private record_sink {
     };
 
     spool::spool_file file_;
+    std::unique_ptr<segment_supplier> supplier_;  // uses file_
     trace_file& trace_;
     trace_writer& writer_;
     process_rows rows_;

@@ -100,7 +100,8 @@ void trace_claim::abandon() {
 trace_file::trace_file(trace_claim& claim) {
     auto const& path = claim.path();
     struct stat status;
-    bool const empty = claim.is_new() || (stat(path.c_str(), &status) == 0 && status.st_size == 0);
+    // The schema is the first thing that is written, whole: a claim that was new may have been written under since.
+    bool const empty = stat(path.c_str(), &status) == 0 && status.st_size == 0;
     try {
         db_ = std::make_unique<database>(path);
         empty ? create_schema() : check_schema(path);

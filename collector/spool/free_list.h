@@ -43,6 +43,7 @@ inline void push_free(void* base, std::uint32_t index) {
         // what the drain has read from it before.
     } while (!list.compare_exchange_weak(head, free_list_head(head, index), std::memory_order_release,
                                          std::memory_order_relaxed));
+    header_at(base)->free_segments.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Takes a segment off the list; the caller owns it from then on. Returns no_segment when the list is empty.
@@ -57,14 +58,17 @@ inline std::uint32_t pop_free(void* base) {
         // tag.
         std::uint32_t const next = segment_at(base, index)->free_next.load(std::memory_order_relaxed);
         if (header.free_list.compare_exchange_weak(head, free_list_head(head, next), std::memory_order_acquire,
-                                                   std::memory_order_acquire))
+                                                   std::memory_order_acquire)) {
+            header.free_segments.fetch_sub(1, std::memory_order_relaxed);
             return index;
+        }
     }
 }
 
-// Gives back a segment whose records are all committed to the trace. `committed` goes to 0 first, so that a reader which
-// looks at segments outside the chains does not take what the trace already has for new; a producer that takes the segment
-// sets it to 1 after the rest of the header. `serial` stays: it tells the producer that the pages have been used before.
+// Gives back a segment whose records are all committed to the trace. `committed` goes to 0 first, so that a reader
+// which looks at segments outside the chains does not take what the trace already has for new; a producer that takes
+// the segment sets it to 1 after the rest of the header. `serial` stays: it tells the producer that the pages have been
+// used before.
 inline void recycle(void* base, std::uint32_t index) {
     segment_at(base, index)->committed.store(0, std::memory_order_relaxed);
     push_free(base, index);

@@ -8,6 +8,11 @@ constexpr std::uint64_t longest_run = std::uint64_t{1} << 57;
 // Calls may begin before the spool exists, since the first of them creates it.
 constexpr std::uint64_t before_spool = std::uint64_t{1} << 38;
 
+// While searching: days, and what a CUresult and the flags can be. Texts and addresses do not pass for that.
+constexpr std::uint64_t likely_run = std::uint64_t{1} << 50;
+constexpr std::uint16_t greatest_result = 999;
+constexpr std::uint8_t known_flags = 0x7f;
+
 bool is_time(std::uint64_t ticks, std::uint64_t first) {
     return ticks != 0 && ticks + before_spool >= first && ticks < first + longest_run;
 }
@@ -22,6 +27,9 @@ bool has_length(std::uint32_t needed, std::uint32_t slots, bool exact) {
 
 bool call_fits(call_record const& call, check_limits const& limits) {
     if (call.slots != 1 || call.api >= limits.entry_points || !is_time(call.begin, limits.first_ticks)) return false;
+    if (limits.searching && (call.begin > limits.first_ticks + likely_run || call.result > greatest_result ||
+                             (call.flags & ~known_flags) != 0))
+        return false;
     return call.context < max_contexts;
 }
 

@@ -143,26 +143,18 @@ void spool_file::recycle_segment(std::uint32_t index) {
     if (writable() && index < segments()) recycle(base_, index);
 }
 
-// Walks a list that the program is changing meanwhile: the answer is a guess, good enough to decide whether to grow.
-std::uint32_t spool_file::free_segments(std::uint32_t enough) {
-    std::uint32_t const in_file = segments();
-    auto index = static_cast<std::uint32_t>(header().free_list.load(std::memory_order_acquire));
-    std::uint32_t count = 0;
-    while (count < enough && index < in_file) {
-        index = segment_at(base_, index)->free_next.load(std::memory_order_relaxed);
-        ++count;
-    }
-    return count;
+std::uint32_t spool_file::free_segments() const {
+    std::int32_t const count = header().free_segments.load(std::memory_order_relaxed);
+    return count > 0 ? static_cast<std::uint32_t>(count) : 0;
 }
 
-void spool_file::keep_free(std::uint32_t wanted) {
-    if (!writable()) return;
-    for (std::uint32_t have = free_segments(wanted); have < wanted; ++have) {
-        std::uint32_t const index = grow(base_, fd_, std::min<std::uint64_t>(identity_.max_bytes, mapped_));
-        if (index == no_segment) return;
-        touch_segment(base_, index);
-        push_free(base_, index);
-    }
+bool spool_file::add_free_segment() {
+    if (!writable()) return false;
+    std::uint32_t const index = grow(base_, fd_, std::min<std::uint64_t>(identity_.max_bytes, mapped_));
+    if (index == no_segment) return false;
+    touch_segment(base_, index);
+    push_free(base_, index);
+    return true;
 }
 
 }  // namespace lastref::spool

@@ -72,8 +72,11 @@ class spool_file {
 
     // For a writable spool only.
     void recycle_segment(std::uint32_t index);
-    // Sees to it that at least `wanted` segments are free, as far as disk and cap allow.
-    void keep_free(std::uint32_t wanted);
+    // About how many segments wait for the program in the free list.
+    std::uint32_t free_segments() const;
+    // Grows the file by a segment, touches its pages and puts it on the free list; false where disk or cap forbid it.
+    // May be called from another thread than everything else.
+    bool add_free_segment();
 
     // To find the file in another process's /proc/PID/maps.
     std::uint64_t inode() const { return inode_; }
@@ -82,7 +85,6 @@ class spool_file {
     spool_file() = default;
     open_failure map(int fd);
     open_failure check_header();
-    std::uint32_t free_segments(std::uint32_t enough);
 
     std::filesystem::path path_;
     access how_ = access::read_only;

@@ -1,8 +1,10 @@
 // A storm of driver calls that are as short as driver calls get, to see what recording adds to each:
 //
-//     storm [--workloads pairs,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0]
+//     storm [--workloads pairs,scattered,objects,launches] [--threads 1,8,32] [--repetitions 7] [--scale 1.0] [--depth
+//     20]
 //
 //     pairs      cuMemAllocAsync + cuMemFreeAsync on a stream a thread
+//     scattered  the same pairs, each from the next of 1024 call paths: a call stack that is never the last one again
 //     objects    cuUserObjectCreate + cuUserObjectRelease, whose destructor runs
 //     launches   cuGraphLaunch of a graph with one empty node
 //
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -132,6 +135,31 @@ CUresult pair(worker const& own) {
     return own.cu.free_async(pointer, own.stream);
 }
 
+CUresult descend(worker const& own, unsigned int levels, unsigned int path);
+
+// Two functions that do the same: which of them a level goes through tells call paths apart.
+[[gnu::noinline]] CUresult by_the_left(worker const& own, unsigned int levels, unsigned int path) {
+    auto const status = descend(own, levels, path);
+    asm volatile("nop" ::: "memory");  // also keeps the linker from folding the two
+    return status;
+}
+
+[[gnu::noinline]] CUresult by_the_right(worker const& own, unsigned int levels, unsigned int path) {
+    auto const status = descend(own, levels, path);
+    asm volatile("" ::: "memory");
+    return status;
+}
+
+CUresult descend(worker const& own, unsigned int levels, unsigned int path) {
+    if (levels == 0) return pair(own);
+    return path & 1 ? by_the_left(own, levels - 1, path >> 1) : by_the_right(own, levels - 1, path >> 1);
+}
+
+CUresult scattered_pair(worker const& own) {
+    thread_local unsigned int path = 0;
+    return descend(own, 10, path++);
+}
+
 void CUDA_CB do_nothing(void*) {}
 
 CUresult object(worker const& own) {
@@ -148,51 +176,92 @@ CUresult launch(worker const& own) {
 struct workload {
     std::string_view name;
     CUresult (*iterate)(worker const&);
+    int levels;      // frames that it adds itself
     int iterations;  // of one thread alone; fewer where many threads share the driver's locks
 };
 
-constexpr workload workloads[] = {{"pairs", pair, 4000}, {"objects", object, 8000}, {"launches", launch, 8000}};
+constexpr workload workloads[] = {{"pairs", pair, 0, 4000},
+                                  {"scattered", scattered_pair, 10, 4000},
+                                  {"objects", object, 0, 8000},
+                                  {"launches", launch, 0, 8000}};
 
-double run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
+// Nanoseconds an iteration: by the clock, and of the thread's own processor time, which a busy machine spoils less.
+struct timing {
+    double wall = 0;
+    double cpu = 0;
+};
+
+double thread_time() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+timing run_once(workload const& work, worker const& own, int iterations, std::barrier<>& start) {
     start.arrive_and_wait();
+    auto const cpu_begin = thread_time();
     auto const begin = clock::now();
     for (int i = 0; i < iterations; ++i) must(work.iterate(own), work.name.data());
     std::chrono::duration<double, std::nano> const elapsed = clock::now() - begin;
+    auto const cpu = thread_time() - cpu_begin;
     must(own.cu.stream_synchronize(own.stream), "cuStreamSynchronize");
-    return elapsed.count() / iterations;
+    return {elapsed.count() / iterations, cpu / iterations};
 }
+
+// `depth` frames deeper; what comes after the call keeps it from being a jump.
+[[gnu::noinline]] timing run_below(int depth, workload const& work, worker const& own, int iterations,
+                                   std::barrier<>& start) {
+    auto const nanoseconds =
+        depth > 0 ? run_below(depth - 1, work, own, iterations, start) : run_once(work, own, iterations, start);
+    asm volatile("" ::: "memory");
+    return nanoseconds;
+}
+
+struct settings {
+    std::string workloads = "pairs,scattered,objects,launches";
+    std::string threads = "1,8,32";
+    int repetitions = 7;
+    double scale = 1;
+    int depth = 20;
+};
 
 struct result {
     workload const* work = nullptr;
     int threads = 0;
     int iterations = 0;
-    std::vector<double> nanoseconds;  // one a repetition
+    std::vector<timing> nanoseconds;  // one a repetition
 };
 
 // Repetition 0 warms up: pools, caches, the recorder's pages.
-result measure(session const& now, workload const& work, int threads, int repetitions, double scale) {
+result measure(session const& now, workload const& work, int threads, settings const& chosen) {
     auto const divisor = threads == 1 ? 1.0 : threads <= 8 ? 2.0 : 8.0;
-    auto const iterations = std::max(1, static_cast<int>(work.iterations * scale / divisor));
+    auto const iterations = std::max(1, static_cast<int>(work.iterations * chosen.scale / divisor));
     result out{.work = &work, .threads = threads, .iterations = iterations, .nanoseconds = {}};
-    std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
+    std::vector<std::vector<timing>> times(static_cast<std::size_t>(threads));
     std::barrier<> start(threads);
     std::vector<std::thread> running;
     for (auto& own_times : times) {
         running.emplace_back([&] {
             auto const own = make_worker(now);
-            for (int i = 0; i <= repetitions; ++i) own_times.push_back(run_once(work, own, iterations, start));
+            for (int i = 0; i <= chosen.repetitions; ++i)
+                own_times.push_back(run_below(chosen.depth - work.levels, work, own, iterations, start));
         });
     }
     for (auto& thread : running) thread.join();
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(repetitions); ++i) {
-        double sum = 0;
-        for (auto const& own_times : times) sum += own_times[i];
-        out.nanoseconds.push_back(sum / threads);
+    for (std::size_t i = 1; i <= static_cast<std::size_t>(chosen.repetitions); ++i) {
+        timing sum;
+        for (auto const& own_times : times) {
+            sum.wall += own_times[i].wall / threads;
+            sum.cpu += own_times[i].cpu / threads;
+        }
+        out.nanoseconds.push_back(sum);
     }
     return out;
 }
 
-double median(std::vector<double> values) {
+double median(std::vector<timing> const& timings, double timing::*clock_kind) {
+    std::vector<double> values;
+    for (auto const& one : timings) values.push_back(one.*clock_kind);
     auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
@@ -202,22 +271,17 @@ void print(session const& now, std::vector<result> const& results) {
     std::printf("{\"driver_version\": %d, \"results\": [", now.version);
     char const* separator = "\n";
     for (auto const& one : results) {
-        std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, \"median_ns\": %.2f, \"ns\": [",
-                    separator, one.work->name.data(), one.threads, one.iterations, median(one.nanoseconds));
+        std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, ", separator, one.work->name.data(),
+                    one.threads, one.iterations);
+        std::printf("\"median_ns\": %.2f, \"median_cpu_ns\": %.2f, \"ns\": [", median(one.nanoseconds, &timing::wall),
+                    median(one.nanoseconds, &timing::cpu));
         for (std::size_t i = 0; i < one.nanoseconds.size(); ++i)
-            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i]);
+            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i].wall);
         std::printf("]}");
         separator = ",\n";
     }
     std::printf("\n]}\n");
 }
-
-struct settings {
-    std::string workloads = "pairs,objects,launches";
-    std::string threads = "1,8,32";
-    int repetitions = 7;
-    double scale = 1;
-};
 
 std::vector<std::string> split(std::string const& text) {
     std::vector<std::string> parts;
@@ -241,6 +305,8 @@ settings parse(int count, char** arguments) {
             chosen.repetitions = std::atoi(arguments[i + 1]);
         else if (name == "--scale")
             chosen.scale = std::atof(arguments[i + 1]);
+        else if (name == "--depth")
+            chosen.depth = std::atoi(arguments[i + 1]);
         else
             give_up("unknown option", i);
     }
@@ -265,8 +331,7 @@ int main(int count, char** arguments) {
     std::vector<result> results;
     for (auto const& name : split(chosen.workloads)) {
         for (auto const& threads : split(chosen.threads))
-            results.push_back(measure(now, find_workload(name), std::max(1, std::atoi(threads.c_str())),
-                                      chosen.repetitions, chosen.scale));
+            results.push_back(measure(now, find_workload(name), std::max(1, std::atoi(threads.c_str())), chosen));
     }
     print(now, results);
 }

@@ -77,6 +77,11 @@ class Trace:
             "SELECT a.name FROM event e JOIN api a ON a.id = e.api JOIN thread t ON t.id = e.thread "
             f"WHERE a.symbol LIKE 'cu%'{where} ORDER BY e.id", *([] if process is None else [process]))
 
+    def main_calls(self):
+        """As calls, of each process's first thread only: the driver's threads interleave with it as they like."""
+        return self.column("SELECT a.name FROM event e JOIN api a ON a.id = e.api JOIN thread t ON t.id = e.thread "
+                           "WHERE a.symbol LIKE 'cu%' AND t.main ORDER BY e.id")
+
     def losses(self):
         return dict(self.rows("SELECT name, sum(count) FROM loss GROUP BY name"))
 

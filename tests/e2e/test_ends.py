@@ -2,18 +2,22 @@
 
 import collections
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
-from harness import LASTREF, PATIENCE, Case, wait_until, workload
+from harness import LASTREF, PATIENCE, Case, Trace, wait_until, workload
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(child) for child in file.read().split()]
+def program_of(recorder):
+    """The recorded program's process id: the child of the recorder that is not lastref's own drain."""
+    with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children", encoding="ascii") as file:
+        children = [int(child) for child in file.read().split()]
+    (program,) = (c for c in children if os.readlink(f"/proc/{c}/exe") != os.path.realpath(LASTREF))
+    return program
 
 
 class Family(Case):
@@ -79,9 +83,9 @@ class Abrupt(Case):
         self.assertEqual(trace.calls().count("cuMemFreeAsync"), 20)
         self.assertNotIn("exit_begin", trace.column("SELECT what FROM phase"))
 
-    def start(self, *command):
+    def start(self, *command, **options):
         process = subprocess.Popen([LASTREF, "record", "-o", self.trace, "--", *command], cwd=self.folder, text=True,
-                                   env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
@@ -90,7 +94,7 @@ class Abrupt(Case):
     def test_killed_while_threads_call(self):
         recorder = self.start(workload("killed"), "4")
         self.assertEqual(recorder.stdout.readline(), "ready\n")
-        (program,) = children(recorder.pid)
+        program = program_of(recorder)
         os.kill(program, signal.SIGKILL)
         self.assertEqual(recorder.wait(PATIENCE), 128 + signal.SIGKILL)
         trace = self.open_trace()
@@ -111,7 +115,7 @@ class Abrupt(Case):
                 recorder = self.start(sys.executable, os.path.join(HERE, "programs", "count_calls.py"))
                 for _ in range(200 + 137 * attempt):
                     recorder.stdout.readline()
-                (program,) = children(recorder.pid)
+                program = program_of(recorder)
                 os.kill(program, signal.SIGKILL)
                 said = 200 + 137 * attempt + len(recorder.stdout.readlines())
                 recorder.wait(PATIENCE)
@@ -122,19 +126,49 @@ class Abrupt(Case):
                 # One more may have returned than was said.
                 self.assertIn(calls - said, (0, 1))
 
-    def test_recorder_is_killed(self):
-        # The program outlives its recorder and ends by itself; what it wrote becomes a whole trace afterwards.
-        recorder = self.start("sh", "-c", f"echo $$; sleep 1; exec {workload('user_objects')}")
+    def kill_recorder(self, with_drain):
+        """Kills the recorder before the program uses the driver; returns the spool folder once the program has ended."""
+        recorder = self.start("sh", "-c", f"echo $$; sleep 1; exec {workload('user_objects')}", start_new_session=True)
         program = int(recorder.stdout.readline())
         folder = self.spool_folder_of(program)
-        recorder.kill()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        victims = self.processes_of_lastref() if with_drain else [recorder.pid]
+        self.assertIn(recorder.pid, victims)
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
         wait_until(lambda: not os.path.exists(f"/proc/{program}"), "the program's end")
-        imported = self.path("imported.lastref")
-        done = self.lastref("import", folder, "-o", imported)
+        return folder
+
+    def processes_of_lastref(self):
+        """Those that write this test's trace: the recorder and its drain, which have one command line."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    arguments = file.read().split(b"\0")
+                if self.trace.encode() in arguments and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(LASTREF):
+                    found.append(int(pid))
+            except OSError:
+                continue  # gone, or another user's
+        return found
+
+    def test_recorder_is_killed(self):
+        # Its drain lives on and finishes the trace.
+        self.kill_recorder(with_drain=False)
+        wait_until(self.trace_is_complete, "the drain to finish the trace")
+        self.assert_complete(self.open_trace())
+        self.assertGreater(len(self.open_trace().calls()), 50)
+
+    def trace_is_complete(self):
+        with Trace(self.trace) as trace:
+            return trace.column("SELECT value FROM meta WHERE key = 'state'") == ["complete"]
+
+    def test_recorder_and_drain_are_killed(self):
+        folder = self.kill_recorder(with_drain=True)
+        done = self.lastref("import", folder, "-o", self.trace)
         self.assertEqual(done.returncode, 0, done.stderr)
-        trace = self.open_trace(imported)
-        self.assert_complete(trace)
-        self.assertGreater(len(trace.calls()), 50)
+        self.assert_complete(self.open_trace())
+        self.assertGreater(len(self.open_trace().calls()), 50)
 
     @staticmethod
     def spool_folder_of(pid):

@@ -27,7 +27,8 @@ class Robust(Case):
     def test_fork_without_handlers(self):
         bare, trace = self.run_both("raw_fork")
         self.assertEqual(self.said, bare)
-        parent, child = trace.processes()
+        parent, child = sorted(trace.processes(), key=lambda p: p["pid"] in [q["parent_pid"] for q in trace.processes()],
+                               reverse=True)
         self.assertEqual(child["parent_pid"], parent["pid"])
         self.assertEqual(self.recorded_calls(trace, parent["id"]), 8000)
         self.assertEqual(self.recorded_calls(trace, child["id"]), 2000)

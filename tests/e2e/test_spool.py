@@ -45,8 +45,8 @@ class BarePreload(Case):
         self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
         trace = self.one_trace()
         self.assert_complete(trace)
-        calls = trace.calls()
-        self.assertEqual(self.recorded(workload("user_objects")).calls(), calls)
+        calls = trace.main_calls()
+        self.assertEqual(self.recorded(workload("user_objects")).main_calls(), calls)
 
     def test_says_where_the_trace_is(self):
         bare = self.run_program(workload("way_plt"))
@@ -80,9 +80,12 @@ class BarePreload(Case):
         done = self.run_preloaded("sh", "-c", script)
         self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
 
-    def test_killed_program(self):
-        self.run_preloaded(workload("killed"))
-        self.assertEqual([p["end"] for p in self.one_trace().processes()], ["abrupt"])
+    def test_crashed_program(self):
+        done = self.run_preloaded(workload("crash"))
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        trace = self.one_trace()
+        self.assertEqual([p["end"] for p in trace.processes()], ["abrupt"])
+        self.assertEqual(trace.calls().count("cuMemFreeAsync"), 100)
 
     def test_spools_are_gone_afterwards(self):
         before = set(glob.glob("/dev/shm/lastref-*"))
@@ -108,7 +111,7 @@ class BarePreload(Case):
         self.assert_complete(trace)
         again = self.path("again.lastref")
         self.record(workload("user_objects"), trace=again)
-        self.assertEqual(self.open_trace(again).calls(), trace.calls())
+        self.assertEqual(self.open_trace(again).main_calls(), trace.main_calls())
 
 
 class DrainDies(Case):
@@ -142,10 +145,21 @@ class DrainDies(Case):
                                     "LASTREF_OUTPUT": self.trace})
 
     def kill_drain(self):
+        pid = self.drain_pid()
         try:
-            os.kill(self.drain_pid(), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # it was through already, which is an outcome like any other
+            return  # it was through already, which is an outcome like any other
+        # Until it is gone it holds its lock on the trace.
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}/exe") or not self.is_running(pid), "the drain to be gone")
+
+    @staticmethod
+    def is_running(pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rpartition(")")[2].split()[0] not in "ZX"
+        except OSError:
+            return False
 
     def check_import(self, expected):
         folder = self.spool_folder()
@@ -155,7 +169,7 @@ class DrainDies(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
         trace = self.open_trace()
         self.assert_complete(trace)
-        self.assertEqual(trace.calls(), expected)
+        self.assertEqual(trace.main_calls(), expected)
 
     def test_killed_before_it_did_anything(self):
         expected = self.usual("user_objects")
@@ -169,7 +183,7 @@ class DrainDies(Case):
     def usual(self, name):
         trace = self.path("usual.lastref")
         self.assertEqual(self.record(workload(name), trace=trace).returncode, 0)
-        return self.open_trace(trace).calls()
+        return self.open_trace(trace).main_calls()
 
     def test_killed_at_any_time(self):
         expected = self.usual("user_objects")
@@ -208,28 +222,28 @@ class LeftOver(Case):
 
     def test_name_says_whose_it_is(self):
         _, (spool,) = self.spool("way_plt")
-        self.assertRegex(os.path.basename(spool), r"^\d+-\d+\.spool$")
+        self.assertRegex(os.path.basename(spool), r"^\d+-\d+-\d+\.spool$")
         self.assertEqual(os.stat(spool).st_mode & 0o777, 0o600)
 
     def test_import_of_a_folder(self):
         self.spool("fork_child")
         trace = self.import_all()
         self.assert_complete(trace)
-        self.assertEqual(len(trace.processes()), 2)
+        self.assertEqual(len(trace.processes()), 3)
 
     def test_import_of_one_spool(self):
         _, (spool,) = self.spool("user_objects")
         done = self.lastref("import", spool, "-o", self.trace)
         self.assertEqual(done.returncode, 0, done.stderr)
-        imported = self.open_trace().calls()
+        imported = self.open_trace().main_calls()
         again = self.path("recorded.lastref")
         self.record(workload("user_objects"), trace=again)
-        self.assertEqual(self.open_trace(again).calls(), imported)
+        self.assertEqual(self.open_trace(again).main_calls(), imported)
 
     def test_import_of_a_cut_spool(self):
         # What is whole in it is read, the rest is a loss, and the report does not call that clean.
         _, (spool,) = self.spool("threads")
-        whole = self.import_of(spool, "whole.lastref")
+        whole = self.import_of(shutil.copy(spool, self.path("whole.spool")), "whole.lastref")
         for share in (0.999, 0.9):
             with self.subTest(share=share):
                 cut = self.path(f"{share}.spool")
@@ -266,10 +280,11 @@ class LeftOver(Case):
         # With no drain to empty it, a spool that may not grow drops and counts. The program does not notice, every call
         # is either there or counted, and the report is not clean.
         counted = self.run_program(sys.executable, os.path.join(HERE, "programs", "many_calls.py"), env={
-            "LD_PRELOAD": PRELOAD, "LASTREF_SPOOL_DIR": self.spools, "LASTREF_SPOOL_MAX": "4M"})
+            "LD_PRELOAD": PRELOAD, "LASTREF_SPOOL_DIR": self.spools, "LASTREF_SPOOL_MAX": "4M", "LASTREF_STACKS": "off"})
         self.assertEqual(counted.returncode, 0, counted.stderr)
         trace = self.import_all()
         dropped = trace.losses()["records_dropped"]
         self.assertGreater(dropped, 1000)
-        self.assertEqual(trace.calls().count("cuCtxGetCurrent") + dropped, int(counted.stdout))
+        # The process's last phases may have found no room either.
+        self.assertIn(trace.calls().count("cuCtxGetCurrent") + dropped - int(counted.stdout), range(4))
         self.assertEqual(self.report()[1], INCOMPLETE)

@@ -1,10 +1,9 @@
 """Every rule has its detector, its page and its golden report, all under one name.
 
 Rules are listed in analyzer/findings/rules.cpp. The rule `failed-free` is analyzer/detectors/failed_free.cpp,
-docs/rules/failed-free.md, and a file under tests/golden (or tests/*/golden) whose name is or begins with `failed-free`.
+docs/rules/failed-free.md, and a report under tests/golden (or tests/*/golden) that names it.
 """
 
-import os
 import re
 
 from sources import arguments, finish, read, repository_files
@@ -26,17 +25,18 @@ def page_rules(files):
     return {match[1] for match in names if match} - {"README"}
 
 
-def goldens(files):
-    return {os.path.basename(path) for path in files if re.match(r"tests/(\w+/)?golden/", path)}
+def named_in_goldens(root, files, rules):
+    texts = [read(root, path) for path in files if re.match(r"tests/(\w+/)?golden/.*\.(txt|json)$", path)]
+    return {rule for rule in rules if any(re.search(rf"(?<![\w-]){rule}(?![\w-])", text) for text in texts)}
 
 
-def compare(listed, files):
-    pages, golden_files = page_rules(files), goldens(files)
+def compare(root, listed, files):
+    pages, golden = page_rules(files), named_in_goldens(root, files, listed)
     problems = [f"docs/rules/{rule}.md: {RULES} lists no such rule" for rule in sorted(pages - listed)]
     for rule in sorted(listed):
         problems += [f"rule {rule}: no {path}" for path in (detector(rule), f"docs/rules/{rule}.md") if path not in files]
-        if not any(re.match(rf"{rule}\b(?!-)", name) for name in golden_files):
-            problems.append(f"rule {rule}: no golden report under tests/golden")
+        if rule not in golden:
+            problems.append(f"rule {rule}: no golden report under tests/golden names it")
     return problems
 
 
@@ -44,4 +44,4 @@ if __name__ == "__main__":
     options = arguments(__doc__)
     paths = repository_files(options.root)
     rules = listed_rules(options.root, paths)
-    finish(compare(rules, paths), f"{len(rules)} rules")
+    finish(compare(options.root, rules, paths), f"{len(rules)} rules")

@@ -1,7 +1,7 @@
 # cmake -DCODE= -DMODEL= -P compare_steps.cmake: the [names] of steps in the header and in the model are the same.
 function(steps_of file result)
   file(READ ${file} text)
-  string(REGEX MATCHALL "\\[(enqueue|retry|begin|finish|clean)\\.[a-z]+\\]|\\[(stop|wake|refuse)\\]" steps "${text}")
+  string(REGEX MATCHALL "\\[(enqueue|retry|begin|finish|clean|stop)\\.[a-z]+\\]|\\[(stop|wake|refuse)\\]" steps "${text}")
   list(REMOVE_DUPLICATES steps)
   list(SORT steps)
   set(${result} "${steps}" PARENT_SCOPE)

@@ -69,6 +69,7 @@ byte last[PRODUCERS]; /* the number, from 1, of the item cleaned up last */
 byte outstanding = 0; /* wake-ups accepted and not yet delivered */
 bool last_was_refused = false;
 bool cleaning = false;
+bool stops_drain = false;
 bool reliable = false; /* the waker does not refuse any more */
 byte abandoned = 0;
 
@@ -166,20 +167,21 @@ inline oldest_first() {
 inline clean_up_batch() {
     oldest_first();
     do
-    :: d_step { item != NONE && !(flags & STOPPED) -> /* [clean.check] */
+    :: d_step { item != NONE && !stops_drain -> /* [clean.check] */
             assert(!cleaned[item]); /* A1 */ /* [clean.run] */
             cleaned[item] = true;
             assert(last[(item - 1) / ITEMS] == (item - 1) % ITEMS); /* A2 */
             last[(item - 1) / ITEMS]++;
             item = link[item]
        }
-    :: item == NONE || (flags & STOPPED) -> break
+    :: item == NONE || stops_drain -> break
     od;
     abandon()
 }
 
 inline abandon() {
     d_step {
+        assert(item == NONE || abandoned == 0); /* only one drain is interrupted */
         do
         :: item != NONE -> abandoned++; item = link[item]
         :: else -> break
@@ -307,7 +309,8 @@ proctype retrier() {
 
 proctype stopper() {
     if
-    :: flags = flags | STOPPED /* [stop] */
+    :: flags = flags | STOPPED; /* [stop] */
+       stops_drain = true /* [stop.drain] */
     :: true
     fi;
     running--

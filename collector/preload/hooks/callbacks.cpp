@@ -9,16 +9,21 @@
 namespace lastref::preload::callbacks {
 namespace {
 
-// --- the slab: chunks of pairs, never unmapped, with a free list whose head carries a tag against reuse in between
-// --------
+// --- the slab: chunks of pairs, never unmapped
+// -----------------------------------------------------------------------------
+//
+// A thread keeps a few free pairs to itself, and takes and gives them in batches: one list that all threads change
+// would be what they wait for. The common list holds batches; its head carries a tag against a batch that comes back in
+// between.
 
 constexpr std::uint32_t pairs_in_chunk = 2048;
 constexpr std::uint32_t max_chunks = 4096;  // 8 million pairs
-constexpr std::uint32_t no_pair = 0xffffffff;
+constexpr std::uint32_t batch = 64;
+static_assert(pairs_in_chunk % batch == 0);
 
 std::atomic<pair*> chunks[max_chunks];
-std::atomic<std::uint32_t> handed_out{0};  // pairs ever taken from chunks
-std::atomic<std::uint64_t> free_pairs{no_pair};
+std::atomic<std::uint32_t> handed_out{0};    // pairs ever taken from chunks
+std::atomic<std::uint64_t> free_batches{0};  // tag << 32 | index + 1 of the batch's first pair
 
 pair* at(std::uint32_t index) {
     pair* const chunk = chunks[index / pairs_in_chunk].load(std::memory_order_acquire);
@@ -36,40 +41,71 @@ bool back_chunk(std::uint32_t number) {
     return true;
 }
 
-pair* pop() {
-    std::uint64_t head = free_pairs.load(std::memory_order_acquire);
+// The first of `batch` linked pairs, or null.
+pair* take_batch() {
+    std::uint64_t head = free_batches.load(std::memory_order_acquire);
     for (;;) {
-        auto const index = static_cast<std::uint32_t>(head);
-        if (index == no_pair) return nullptr;
-        std::uint32_t const next = __atomic_load_n(&at(index)->next, __ATOMIC_RELAXED);
+        auto const first = static_cast<std::uint32_t>(head);
+        if (first == 0) return nullptr;
+        std::uint32_t const next = __atomic_load_n(&at(first - 1)->next_batch, __ATOMIC_RELAXED);
         std::uint64_t const changed = ((head >> 32) + 1) << 32 | next;
-        if (free_pairs.compare_exchange_weak(head, changed, std::memory_order_acq_rel, std::memory_order_acquire))
-            return at(index);
+        if (free_batches.compare_exchange_weak(head, changed, std::memory_order_acq_rel, std::memory_order_acquire))
+            return at(first - 1);
     }
 }
 
-pair* fresh() {
-    std::uint32_t const index = handed_out.fetch_add(1, std::memory_order_relaxed);
-    if (index >= pairs_in_chunk * max_chunks || !back_chunk(index / pairs_in_chunk)) {
-        handed_out.fetch_sub(1, std::memory_order_relaxed);
+void give_batch(pair* first) {
+    std::uint64_t head = free_batches.load(std::memory_order_relaxed);
+    do {
+        __atomic_store_n(&first->next_batch, static_cast<std::uint32_t>(head), __ATOMIC_RELAXED);
+    } while (!free_batches.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | (first->index + 1),
+                                                 std::memory_order_acq_rel, std::memory_order_relaxed));
+}
+
+pair* fresh_batch() {
+    std::uint32_t const start = handed_out.fetch_add(batch, std::memory_order_relaxed);
+    if (start >= pairs_in_chunk * max_chunks || !back_chunk(start / pairs_in_chunk)) {
+        handed_out.fetch_sub(batch, std::memory_order_relaxed);
         return nullptr;
     }
-    pair* const p = at(index);
-    p->index = index;
-    return p;
+    for (std::uint32_t i = 0; i < batch; ++i) {
+        pair* const p = at(start + i);
+        p->index = start + i;
+        p->next = i + 1 < batch ? start + i + 2 : 0;
+    }
+    return at(start);
 }
 
 pair* take(void* function, void* argument) {
-    pair* p = pop();
-    if (p == nullptr) p = fresh();
-    if (p == nullptr) {
-        process::count(spool::loss::callbacks_unwrapped);
-        return nullptr;
+    thread_ring& r = ring;
+    if (r.first_free_pair == 0) {
+        pair* first = take_batch();
+        if (first == nullptr) first = fresh_batch();
+        if (first == nullptr) {
+            process::count(spool::loss::callbacks_unwrapped);
+            return nullptr;
+        }
+        r.first_free_pair = first->index + 1;
+        r.free_pairs = batch;
     }
+    pair* const p = at(r.first_free_pair - 1);
+    r.first_free_pair = p->next;
+    --r.free_pairs;
     p->function = function;
     p->argument = argument;
     p->object = 0;
     return p;
+}
+
+// Cuts a whole batch off the thread's own list.
+void spill(thread_ring& r) {
+    pair* const first = at(r.first_free_pair - 1);
+    pair* last = first;
+    for (std::uint32_t i = 1; i < batch; ++i) last = at(last->next - 1);
+    r.first_free_pair = last->next;
+    r.free_pairs -= batch;
+    last->next = 0;
+    give_batch(first);
 }
 
 // --- pairs that graphs may keep: by (function, argument), insert only
@@ -153,11 +189,10 @@ pair* intern(void* function, void* argument) {
 }
 
 void give_back(pair* p) {
-    std::uint64_t head = free_pairs.load(std::memory_order_relaxed);
-    do {
-        __atomic_store_n(&p->next, static_cast<std::uint32_t>(head), __ATOMIC_RELAXED);
-    } while (!free_pairs.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | p->index, std::memory_order_acq_rel,
-                                               std::memory_order_relaxed));
+    thread_ring& r = ring;
+    p->next = r.first_free_pair;
+    r.first_free_pair = p->index + 1;
+    if (++r.free_pairs >= 2 * batch) spill(r);
 }
 
 // Given back before the program's function runs: that may end the thread, or never return.

@@ -17,9 +17,10 @@ namespace lastref::preload::callbacks {
 struct pair {
     void* function;
     void* argument;
-    std::uint64_t object;  // user object: its handle, set once it is known
-    std::uint32_t index;   // in the slab
-    std::uint32_t next;    // in the free list
+    std::uint64_t object;      // user object: its handle, set once it is known
+    std::uint32_t index;       // in the slab
+    std::uint32_t next;        // index + 1 of the next free pair of a thread or batch
+    std::uint32_t next_batch;  // index + 1 of the first pair of the next batch in the common list
 };
 
 // A pair for one call, or null if the slab is exhausted (the callback then stays unwrapped, and is counted).

@@ -91,8 +91,8 @@ void write(thread_ring& r, dl_find_object_result const& found) {
     std::size_t length = is_program ? executable_length : strlen(path);
     if (length > 3000) length = 3000;
     std::uint32_t const slots = 1 + static_cast<std::uint32_t>((length + 63) / 64);
+    if (r.used + slots > spool::slots_per_segment && !rings::next_segment(r)) return;
     std::byte* const place = rings::room(r, slots);
-    if (place == nullptr) return;
     spool::module_record head{};
     head.type = spool::record_type::module;
     head.slots = static_cast<std::uint8_t>(slots);
@@ -117,10 +117,11 @@ void prepare() {
         find_object = reinterpret_cast<dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
 }
 
-void note(thread_ring& r, std::uintptr_t address) {
+range note(thread_ring& r, std::uintptr_t address) {
     dl_find_object_result found;
-    if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return;
+    if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
     if (claim(identity(found))) write(r, found);
+    return {reinterpret_cast<std::uintptr_t>(found.map_start), reinterpret_cast<std::uintptr_t>(found.map_end)};
 }
 
 void forget_all() {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "collector/preload/arch/clock.h"
 #include "collector/preload/driver/dlsym.h"
@@ -43,6 +44,9 @@ std::atomic<bool> initialized{false};
 std::atomic<bool> expecting_driver{false};
 // After the file could not grow: that many segments are not asked for, so that a full disk costs no system calls.
 std::atomic<int> growth_pause{0};
+
+// Has this process used a segment before? One bit each; 4 GiB of spool are 65536 segments.
+std::atomic<std::uint64_t> used_before[1024];
 
 // --- small reads of /proc
 // ---------------------------------------------------------------------------------------------------
@@ -85,18 +89,14 @@ bool make_fork_page() {
     return true;
 }
 
-// The name says whose it is; a process that was replaced by exec keeps pid and start, so a number tells the two apart.
+// The name says whose it is. A process that was replaced by exec keeps pid and start, and the drain may have removed
+// its former spool by now, so the instant is part of the name too: a name is never used twice.
 int open_spool_file(std::uint64_t start) {
-    for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
-        line path;
-        path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start;
-        if (attempt != 0) path << "." << attempt;
-        path << ".spool";
-        copy_text(spool_path, path.text());
-        int const fd = open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
+    line path;
+    path << spool_folder << "/" << static_cast<std::uint64_t>(getpid()) << "-" << start << "-" << monotonic_ns()
+         << ".spool";
+    copy_text(spool_path, path.text());
+    return open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
 void* map_spool(int fd, std::uint64_t& bytes) {
@@ -227,6 +227,7 @@ void forget_parent() {
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
+    for (auto& bits : used_before) bits.store(0, std::memory_order_relaxed);
     if (fork_page != nullptr) *fork_page = ++fork_generation;
     if (the.current.load(std::memory_order_relaxed) != state::off)
         the.current.store(state::idle, std::memory_order_release);
@@ -335,13 +336,19 @@ std::uint32_t grow_file() {
     return index;
 }
 
+bool first_use(std::uint32_t index) {
+    if (index / 64 >= std::size(used_before)) return false;
+    std::uint64_t const bit = std::uint64_t{1} << (index % 64);
+    return (used_before[index / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+}
+
 }  // namespace
 
 std::uint32_t take_segment() {
     std::uint32_t index = spool::pop_free(the.base);
     if (index == spool::no_segment) index = grow_file();
-    if (index == spool::no_segment || segment(index)->serial != 0) return index;
-    // Never used by this process, so not in its page table: one call instead of a page fault every 64 records.
+    if (index == spool::no_segment || !first_use(index)) return index;
+    // Not in this process's page table yet: one call instead of a page fault every 64 records.
     madvise(segment(index), spool::segment_size, MADV_POPULATE_WRITE);
     return index;
 }

@@ -89,7 +89,7 @@ bool start(thread_ring& r) {
     }
     slot.tid = own_tid();
     slot.serial = header.next_thread_serial.fetch_add(1, std::memory_order_relaxed) + 1;
-    slot.release_begin.store(0, std::memory_order_relaxed);
+    slot.order_hold.store(0, std::memory_order_relaxed);
     slot.call_begin.store(0, std::memory_order_relaxed);
     slot.call_api.store(0, std::memory_order_relaxed);
     slot.dropped.store(0, std::memory_order_relaxed);
@@ -144,11 +144,7 @@ bool next_segment(thread_ring& r) {
     int const saved = errno;
     std::uint32_t const next = process::take_segment();
     errno = saved;
-    if (next == spool::no_segment) {
-        process::count(spool::loss::records_dropped);
-        r.slot->dropped.fetch_add(1, std::memory_order_relaxed);
-        return false;
-    }
+    if (next == spool::no_segment) return false;
     auto& full = *reinterpret_cast<spool::segment_header*>(r.base);
     ++r.order;
     enter_segment(r, next);
@@ -157,7 +153,9 @@ bool next_segment(thread_ring& r) {
 }
 
 std::byte* room_slowly(thread_ring& r) {
-    return next_segment(r) ? r.base + std::size_t{r.used} * spool::slot_size : nullptr;
+    if (next_segment(r)) return r.base + std::size_t{r.used} * spool::slot_size;
+    r.slot->dropped.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
 }
 
 void write_text(thread_ring& r, spool::text_kind kind, char const* text, std::size_t length) {

@@ -28,6 +28,9 @@ struct thread_ring {
     std::uint64_t context_handle;
     std::uint16_t context;
     stack_cache* stacks;
+    // Free callback pairs that this thread keeps for itself: indexes linked through the pairs, see hooks/callbacks.cpp.
+    std::uint32_t free_pairs;       // number
+    std::uint32_t first_free_pair;  // index + 1, 0 = none
 };
 static_assert(std::is_trivially_destructible_v<thread_ring> && std::is_trivially_default_constructible_v<thread_ring>);
 
@@ -44,7 +47,7 @@ inline thread_ring* acquire() {
     return acquire_slowly(r);
 }
 
-// Leaves the current segment for a new one; false if there is none (counted).
+// Leaves the current segment for a new one; false if there is none.
 bool next_segment(thread_ring& r);
 
 // Room for `slots` consecutive slots; null if there is none (counted).

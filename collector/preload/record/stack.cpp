@@ -98,7 +98,11 @@ void unwind(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uint
     unwind_backtrace(visit, &state);
     if (stack.comparable) stack.comparable = unchanged(stack);
     if (stack.cut) process::count(spool::loss::stacks_cut);
-    for (std::uint32_t i = 0; i < stack.count; ++i) modules::note(r, stack.addresses[i]);
+    // Neighbouring frames mostly lie in one module: it is looked up once.
+    modules::range last{};
+    for (std::uint32_t i = 0; i < stack.count; ++i) {
+        if (!last.holds(stack.addresses[i])) last = modules::note(r, stack.addresses[i]);
+    }
 }
 
 bool define(thread_ring& r, cached_stack& stack) {

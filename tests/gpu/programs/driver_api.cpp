@@ -1,6 +1,7 @@
 // A program of the driver API, linked with -lcuda: the entry points that lastref hooks, used as they should be, and
-// three planted faults at its end (see `plant_faults`). Built plain and with CUDA_API_PER_THREAD_DEFAULT_STREAM, where
-// the same source binds to the `_ptsz`/`_ptds` symbols.
+// three planted faults at its end. Built plain and with CUDA_API_PER_THREAD_DEFAULT_STREAM, where the same source binds
+// to the
+// `_ptsz`/`_ptds` symbols.
 //
 //     driver_api [--simulated]     exit status 0: everything but the planted faults worked
 //
@@ -381,14 +382,12 @@ CUresult look_up(environment const& env) {
     return CUDA_SUCCESS;
 }
 
-// The planted faults, all of which a report must name:
-//  - user-object-leak: an executable graph that is never destroyed holds a payload;
-//  - failed-free: a free on the legacy stream by a thread without a context fails and is never made good;
-//  - allocation-leak: that memory, and 3 MiB that nobody frees.
-CUresult plant_faults(environment const& env) {
+// The planted faults, all of which a report must name.
+
+// user-object-leak: an executable graph that is never destroyed holds a payload, with the 3 MiB that its node sets.
+CUresult leave_graph(environment const& env) {
     CUgraph graph = nullptr;
     CUgraphExec executable = nullptr;
-    CUdeviceptr lost = 0;
     CUdeviceptr kept = 0;
     payloads_destroyed = 0;
     TRY(cuMemAlloc(&kept, 3 << 20));
@@ -396,12 +395,25 @@ CUresult plant_faults(environment const& env) {
     TRY(cuGraphInstantiate(&executable, graph, 0));
     TRY(cuGraphDestroy(graph));
     TRY(replay(executable, env.stream, 1));
+    expect("payload of the leaked executable graph lives", payloads_destroyed == 0);
+    return CUDA_SUCCESS;
+}
+
+// failed-free: a free on the legacy stream by a thread without a context fails and is never made good.
+CUresult free_without_context(environment const& env) {
+    CUdeviceptr lost = 0;
     TRY(cuMemAllocAsync(&lost, bytes, env.stream));
     TRY(cuStreamSynchronize(env.stream));
     CUresult freed = CUDA_SUCCESS;
     std::thread{[&] { freed = cuMemFreeAsync(lost, CU_STREAM_LEGACY); }}.join();
     fact("free without a context", static_cast<long long>(freed));
-    expect("payload of the leaked executable graph lives", payloads_destroyed == 0);
+    return CUDA_SUCCESS;
+}
+
+// allocation-leak: 5 MiB that nobody frees.
+CUresult forget_memory(environment const&) {
+    CUdeviceptr forgotten = 0;
+    TRY(cuMemAlloc(&forgotten, 5 << 20));
     return CUDA_SUCCESS;
 }
 
@@ -419,7 +431,9 @@ constexpr std::pair<char const*, part> parts[] = {
     {"contexts", use_contexts},
     {"threads", use_threads},
     {"lookup", look_up},
-    {"planted faults", plant_faults},
+    {"planted graph", leave_graph},
+    {"planted free", free_without_context},
+    {"planted memory", forget_memory},
 };
 
 int run() {

@@ -230,13 +230,11 @@ cudaError_t use_threads(cudaStream_t) {
     return cudaSuccess;
 }
 
-// The planted faults:
-//  - user-object-leak: an executable graph that is never destroyed holds a payload;
-//  - allocation-leak: 3 MiB that nobody frees;
-//  - ptds-cross-thread-free, in the per-thread builds only: allocated on this thread's stream 0, freed on another's.
-cudaError_t plant_faults(cudaStream_t stream) {
+// The planted faults, all of which a report must name.
+
+// user-object-leak: an executable graph that is never destroyed holds a payload, with the 3 MiB that its node sets.
+cudaError_t leave_graph(cudaStream_t stream) {
     void* kept = nullptr;
-    void* moved = nullptr;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     payloads_destroyed = 0;
@@ -245,20 +243,39 @@ cudaError_t plant_faults(cudaStream_t stream) {
     TRY(cudaGraphInstantiate(&executable, graph, 0));
     TRY(cudaGraphDestroy(graph));
     TRY(replay(executable, stream, 1));
-    TRY(cudaMallocAsync(&moved, bytes, nullptr));
-    TRY(cudaStreamSynchronize(nullptr));
-    cudaError_t freed = cudaSuccess;
-    std::thread{[&] { freed = cudaFreeAsync(moved, nullptr); }}.join();
-    fact("free on another thread", static_cast<long long>(freed));
     expect("payload of the leaked executable graph lives", payloads_destroyed == 0);
     return cudaSuccess;
 }
 
+// ptds-cross-thread-free, in the per-thread builds only: allocated on this thread's stream 0, freed on another's.
+cudaError_t free_elsewhere(cudaStream_t) {
+    void* moved = nullptr;
+    TRY(cudaMallocAsync(&moved, bytes, nullptr));
+    TRY(cudaMemsetAsync(moved, 0, bytes, nullptr));  // and nobody waits for it
+    cudaError_t freed = cudaSuccess;
+    std::thread{[&] { freed = cudaFreeAsync(moved, nullptr); }}.join();
+    fact("free on another thread", static_cast<long long>(freed));
+    return cudaSuccess;
+}
+
+// allocation-leak: 5 MiB that nobody frees.
+cudaError_t forget_memory(cudaStream_t) {
+    void* forgotten = nullptr;
+    return cudaMalloc(&forgotten, 5 << 20);
+}
+
 using part = cudaError_t (*)(cudaStream_t);
 constexpr std::pair<char const*, part> parts[] = {
-    {"kernel", run_kernel},   {"host memory", use_host_memory}, {"pools", use_pools},
-    {"streams", use_streams}, {"graphs", use_graphs},           {"capture", capture},
-    {"threads", use_threads}, {"planted faults", plant_faults},
+    {"kernel", run_kernel},
+    {"host memory", use_host_memory},
+    {"pools", use_pools},
+    {"streams", use_streams},
+    {"graphs", use_graphs},
+    {"capture", capture},
+    {"threads", use_threads},
+    {"planted graph", leave_graph},
+    {"planted free", free_elsewhere},
+    {"planted memory", forget_memory},
 };
 
 int run() {

@@ -1,4 +1,4 @@
 # A refused wake-up counts as outstanding: nobody asks again.
-set(FROM [[    flags = WITHOUT(flags, SCHEDULED) /* [refuse] */]])
-set(TO [[    skip]])
+set(FROM [=[    flags = WITHOUT(flags, SCHEDULED) /* [refuse] */]=])
+set(TO [=[    skip]=])
 set(EXPECT "assertion violated asked")

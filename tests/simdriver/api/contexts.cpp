@@ -72,6 +72,23 @@ CUresult cuCtxDestroy(call const& c, CUcontext ctx) {
     return CUDA_SUCCESS;
 }
 
+// An older way to count uses of a context. Each attach needs a detach beside the one that ends the context.
+CUresult cuCtxAttach(call const& c, CUcontext* out, unsigned int flags) {
+    context_ptr current;
+    if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(current_context(c, current));
+    if (current->primary) return CUDA_ERROR_INVALID_CONTEXT;
+    ++current->attached;
+    *out = current->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(call const& c, CUcontext ctx) {
+    context_ptr const of = driver().contexts.find(ctx);
+    if (!of || of != c.self.current()) return CUDA_ERROR_INVALID_CONTEXT;
+    return --of->attached ? CUDA_SUCCESS : cuCtxDestroy(c, ctx);
+}
+
 CUresult cuCtxPushCurrent(call const& c, CUcontext ctx) {
     context_ptr pushed;
     if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;

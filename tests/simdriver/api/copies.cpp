@@ -102,6 +102,61 @@ CUresult copy_batch(call const& c, CUdeviceptr const* to, CUdeviceptr const* fro
     return CUDA_SUCCESS;
 }
 
+struct operand_side {
+    CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
+    CUdeviceptr address = 0;
+    CUarray handle = nullptr;
+    CUoffset3D offset{};
+    std::size_t pitch = 0, height = 0;
+};
+
+// In a batch, extents and row lengths count elements: bytes for pointers.
+operand_side side_of(CUmemcpy3DOperand const& operand, CUextent3D const& extent) {
+    operand_side side;
+    if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        side.type = CU_MEMORYTYPE_ARRAY;
+        side.handle = operand.op.array.array;
+        side.offset = operand.op.array.offset;
+        return side;
+    }
+    side.address = operand.op.ptr.ptr;
+    side.pitch = operand.op.ptr.rowLength ? operand.op.ptr.rowLength : extent.width;
+    side.height = operand.op.ptr.layerHeight ? operand.op.ptr.layerHeight : extent.height;
+    return side;
+}
+
+CUDA_MEMCPY3D copy_of(CUDA_MEMCPY3D_BATCH_OP const& one) {
+    operand_side const from = side_of(one.src, one.extent), to = side_of(one.dst, one.extent);
+    CUDA_MEMCPY3D copy{};
+    copy.srcMemoryType = from.type;
+    copy.srcDevice = from.address;
+    copy.srcArray = from.handle;
+    copy.srcXInBytes = from.offset.x;
+    copy.srcY = from.offset.y;
+    copy.srcZ = from.offset.z;
+    copy.srcPitch = from.pitch;
+    copy.srcHeight = from.height;
+    copy.dstMemoryType = to.type;
+    copy.dstDevice = to.address;
+    copy.dstArray = to.handle;
+    copy.dstXInBytes = to.offset.x;
+    copy.dstY = to.offset.y;
+    copy.dstZ = to.offset.z;
+    copy.dstPitch = to.pitch;
+    copy.dstHeight = to.height;
+    copy.WidthInBytes = one.extent.width;
+    copy.Height = one.extent.height;
+    copy.Depth = one.extent.depth;
+    return copy;
+}
+
+CUresult copy_3d_batch(call const& c, std::size_t count, CUDA_MEMCPY3D_BATCH_OP const* list, CUstream token) {
+    if (!list || !count || !token || token == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+    for (std::size_t index = 0; index < count; ++index) SIM_TRY(check(copy_of(list[index])));
+    for (std::size_t index = 0; index < count; ++index) SIM_TRY(copy_async(c, token, copy_of(list[index])));
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 namespace api {
@@ -229,6 +284,16 @@ CUresult cuMemcpyBatchAsync(call const& c, CUdeviceptr* to, CUdeviceptr* from, s
 CUresult cuMemcpyBatchAsync(call const& c, CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
                             CUmemcpyAttributes*, std::size_t*, std::size_t, CUstream token) {
     return copy_batch(c, to, from, sizes, count, token);
+}
+
+CUresult cuMemcpy3DBatchAsync(call const& c, std::size_t count, CUDA_MEMCPY3D_BATCH_OP* list, std::size_t*,
+                              unsigned long long, CUstream token) {
+    return copy_3d_batch(c, count, list, token);
+}
+
+CUresult cuMemcpy3DBatchAsync(call const& c, std::size_t count, CUDA_MEMCPY3D_BATCH_OP* list, unsigned long long,
+                              CUstream token) {
+    return copy_3d_batch(c, count, list, token);
 }
 
 }  // namespace api

@@ -1,5 +1,10 @@
 // Events.
+#include <unistd.h>
+
+#include <cstring>
+
 #include "tests/simdriver/api/common.h"
+#include "tests/simdriver/core/shared_event.h"
 
 namespace lastref::simdriver {
 namespace {
@@ -30,6 +35,23 @@ CUresult record(call const& c, CUevent handle, CUstream token, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
+// What the opaque bytes of an interprocess event's handle hold.
+struct event_place {
+    std::uint64_t magic;
+    int process, file;
+};
+constexpr std::uint64_t event_magic = 0x746e65766d6973;
+
+bool complete(event const& what) {
+    if (what.shared) return what.shared->complete(what.shared->newest());
+    return !what.recorded || what.recorded->done;
+}
+
+void wait_for_event(call const& c, event const& what) {
+    if (operation_ptr const work = what.recorded; work && !what.shared) return wait_for(c, work);
+    while (!complete(what)) driver().progress.wait_for(c.lock, std::chrono::microseconds(100));
+}
+
 bool timed(event const& what) {
     return !(what.flags & CU_EVENT_DISABLE_TIMING) && what.recorded;
 }
@@ -57,6 +79,34 @@ CUresult cuEventCreate(call const& c, CUevent* out, unsigned int flags) {
     auto made = std::make_shared<event>();
     made->owner = current;
     made->flags = flags;
+    if (flags & CU_EVENT_INTERPROCESS) made->shared = shared_event::make();
+    *out = driver().events.add(made);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcGetEventHandle(call const&, CUipcEventHandle* out, CUevent handle) {
+    event_ptr what;
+    SIM_TRY(find(handle, what));
+    if (!out || !what->shared) return CUDA_ERROR_INVALID_VALUE;
+    event_place const place{event_magic, getpid(), what->shared->file()};
+    static_assert(sizeof place <= sizeof *out);
+    *out = {};
+    std::memcpy(out, &place, sizeof place);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenEventHandle(call const& c, CUevent* out, CUipcEventHandle handle) {
+    context_ptr current;
+    event_place place{};
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(current_context(c, current));
+    std::memcpy(&place, &handle, sizeof place);
+    if (place.magic != event_magic) return CUDA_ERROR_INVALID_VALUE;
+    auto made = std::make_shared<event>();
+    made->owner = current;
+    made->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+    made->shared = shared_event::open(place.process, place.file);
+    if (!made->shared) return CUDA_ERROR_MAP_FAILED;
     *out = driver().events.add(made);
     return CUDA_SUCCESS;
 }
@@ -80,13 +130,13 @@ CUresult cuEventRecordWithFlags(call const& c, CUevent handle, CUstream token, u
 CUresult cuEventQuery(call const& c, CUevent handle) {
     event_ptr what;
     SIM_TRY(find_uncaptured(c, handle, what));
-    return !what->recorded || what->recorded->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return complete(*what) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(call const& c, CUevent handle) {
     event_ptr what;
     SIM_TRY(find_uncaptured(c, handle, what));
-    if (operation_ptr const work = what->recorded) wait_for(c, work);
+    wait_for_event(c, *what);
     settle_pools();
     return CUDA_SUCCESS;
 }

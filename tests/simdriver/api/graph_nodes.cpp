@@ -159,6 +159,60 @@ CUresult cuGraphBatchMemOpNodeSetParams(call const&, CUgraphNode handle, CUDA_BA
     return set(handle, [params](work& what) { return batch_from(params, what); });
 }
 
+CUresult cuGraphExternalSemaphoresSignalNodeGetParams(call const&, CUgraphNode handle,
+                                                      CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params) {
+    node_ptr of;
+    SIM_TRY(find<signal_work>(handle, of));
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    auto& what = std::get<signal_work>(of->what);
+    *params = {what.handles.data(), what.params.data(), static_cast<unsigned>(what.handles.size())};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExternalSemaphoresSignalNodeSetParams(call const&, CUgraphNode handle,
+                                                      CUDA_EXT_SEM_SIGNAL_NODE_PARAMS const* p) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    return set(handle, [p](work& what) { return signal_from(p->extSemArray, p->paramsArray, p->numExtSems, what); });
+}
+
+CUresult cuGraphExternalSemaphoresWaitNodeGetParams(call const&, CUgraphNode handle,
+                                                    CUDA_EXT_SEM_WAIT_NODE_PARAMS* params) {
+    node_ptr of;
+    SIM_TRY(find<await_work>(handle, of));
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    auto& what = std::get<await_work>(of->what);
+    *params = {what.handles.data(), what.params.data(), static_cast<unsigned>(what.handles.size())};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExternalSemaphoresWaitNodeSetParams(call const&, CUgraphNode handle,
+                                                    CUDA_EXT_SEM_WAIT_NODE_PARAMS const* p) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    return set(handle, [p](work& what) { return await_from(p->extSemArray, p->paramsArray, p->numExtSems, what); });
+}
+
+CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(call const&, CUgraphExec in, CUgraphNode handle,
+                                                          CUDA_EXT_SEM_SIGNAL_NODE_PARAMS const* p) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    return set_in(in, handle,
+                  [p](work& what) { return signal_from(p->extSemArray, p->paramsArray, p->numExtSems, what); });
+}
+
+CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(call const&, CUgraphExec in, CUgraphNode handle,
+                                                        CUDA_EXT_SEM_WAIT_NODE_PARAMS const* p) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    return set_in(in, handle,
+                  [p](work& what) { return await_from(p->extSemArray, p->paramsArray, p->numExtSems, what); });
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(call const&, CUgraphNode to, CUgraphNode from) {
+    node_ptr target, source;
+    SIM_TRY(find<kernel_work>(to, target));
+    SIM_TRY(find<kernel_work>(from, source));
+    target->attributes = source->attributes;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuGraphMemAllocNodeGetParams(call const&, CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
     node_ptr of;
     SIM_TRY(find<alloc_work>(handle, of));

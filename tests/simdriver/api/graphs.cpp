@@ -1,5 +1,6 @@
 // Graphs: made, cloned, destroyed; their nodes added; their shape read and changed.
 #include <algorithm>
+#include <fstream>
 
 #include "tests/simdriver/api/node_work.h"
 
@@ -165,6 +166,37 @@ bool has_memory_nodes(graph const& of) {
     });
 }
 
+char const* name_of(CUgraphNodeType type) {
+    switch (type) {
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+            return "kernel";
+        case CU_GRAPH_NODE_TYPE_MEMCPY:
+            return "memcpy";
+        case CU_GRAPH_NODE_TYPE_MEMSET:
+            return "memset";
+        case CU_GRAPH_NODE_TYPE_HOST:
+            return "host";
+        case CU_GRAPH_NODE_TYPE_GRAPH:
+            return "graph";
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            return "alloc";
+        case CU_GRAPH_NODE_TYPE_MEM_FREE:
+            return "free";
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            return "conditional";
+        default:
+            return "node";
+    }
+}
+
+void print_nodes(graph const& of, std::ostream& out) {
+    for (auto const& each : of.nodes) {
+        out << "  n" << each->id << " [label=\"" << name_of(type_of(each->what)) << "\"];\n";
+        for (auto const& one : each->after) out << "  n" << one.from->id << " -> n" << each->id << ";\n";
+        for (auto const& inside : graphs_inside(*each)) print_nodes(*inside, out);
+    }
+}
+
 }  // namespace
 
 namespace api {
@@ -237,6 +269,22 @@ CUresult cuGraphAddEventWaitNode(call const&, CUgraphNode* out, CUgraph to, CUgr
 CUresult cuGraphAddBatchMemOpNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after,
                                   std::size_t count, CUDA_BATCH_MEM_OP_NODE_PARAMS const* params) {
     return add(out, to, after, nullptr, count, [params](graph&, work& what) { return batch_from(params, what); });
+}
+
+CUresult cuGraphAddExternalSemaphoresSignalNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after,
+                                                std::size_t count, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS const* params) {
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    return add(out, to, after, nullptr, count, [params](graph&, work& what) {
+        return signal_from(params->extSemArray, params->paramsArray, params->numExtSems, what);
+    });
+}
+
+CUresult cuGraphAddExternalSemaphoresWaitNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after,
+                                              std::size_t count, CUDA_EXT_SEM_WAIT_NODE_PARAMS const* params) {
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    return add(out, to, after, nullptr, count, [params](graph&, work& what) {
+        return await_from(params->extSemArray, params->paramsArray, params->numExtSems, what);
+    });
 }
 
 CUresult cuGraphAddChildGraphNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after,
@@ -382,6 +430,17 @@ CUresult cuGraphNodeGetType(call const&, CUgraphNode handle, CUgraphNodeType* ty
     SIM_TRY(find(handle, of));
     *type = type_of(of->what);
     return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDebugDotPrint(call const&, CUgraph handle, char const* path, unsigned int) {
+    graph_ptr of;
+    if (!path) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(find(handle, of));
+    std::ofstream out(path);
+    out << "digraph dot {\n";
+    print_nodes(*of, out);
+    out << "}\n";
+    return out.flush() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 }  // namespace api

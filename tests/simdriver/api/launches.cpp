@@ -44,5 +44,20 @@ CUresult cuLaunchKernelEx(call const& c, CUlaunchConfig const* config, CUfunctio
                           extra);
 }
 
+// The launches of the first versions, whose shape was set on the function: one block of one thread stands for it.
+CUresult cuLaunch(call const& c, CUfunction f) {
+    return cuLaunchKernel(c, f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+}
+
+CUresult cuLaunchGrid(call const& c, CUfunction f, int width, int height) {
+    return cuLaunchGridAsync(c, f, width, height, nullptr);
+}
+
+CUresult cuLaunchGridAsync(call const& c, CUfunction f, int width, int height, CUstream token) {
+    if (width <= 0 || height <= 0) return CUDA_ERROR_INVALID_VALUE;
+    return cuLaunchKernel(c, f, static_cast<unsigned>(width), static_cast<unsigned>(height), 1, 1, 1, 1, 0, token,
+                          nullptr, nullptr);
+}
+
 }  // namespace api
 }  // namespace lastref::simdriver

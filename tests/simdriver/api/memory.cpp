@@ -84,6 +84,9 @@ CUresult cuMemFree(call const& c, CUdeviceptr address) {
         case memory_kind::managed:
             release(*gone);
             return CUDA_SUCCESS;
+        case memory_kind::external:
+            memory().remove(address);
+            return CUDA_SUCCESS;
         case memory_kind::pool:
             free_pool_memory(c, gone);
             return CUDA_SUCCESS;

@@ -284,17 +284,31 @@ CUresult cuKernelGetAttribute(call const&, int* value, CUfunction_attribute whic
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(call const&, int* blocks, CUfunction handle, int block,
-                                                     std::size_t) {
-    if (!blocks || block <= 0) return CUDA_ERROR_INVALID_VALUE;
-    if (!functions().find(handle)) return CUDA_ERROR_INVALID_HANDLE;
-    *blocks = std::min(32, 2048 / block);
+CUresult cuModuleEnumerateFunctions(call const&, CUfunction* out, unsigned int count, CUmodule handle) {
+    auto const in = modules().find(handle);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!in) return CUDA_ERROR_INVALID_HANDLE;
+    for (unsigned index = 0; index < count && index < in->code.kernels.size(); ++index)
+        out[index] = function_of(in, in->code.kernels[index]);
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(call const& c, int* blocks, CUfunction handle, int block,
-                                                              std::size_t shared, unsigned int) {
-    return cuOccupancyMaxActiveBlocksPerMultiprocessor(c, blocks, handle, block, shared);
+CUresult cuLibraryEnumerateKernels(call const& c, CUkernel* out, unsigned int count, CUlibrary handle) {
+    auto const in = libraries().find(handle);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!in) return CUDA_ERROR_INVALID_HANDLE;
+    for (unsigned index = 0; index < count && index < in->code.kernels.size(); ++index)
+        SIM_TRY(cuLibraryGetKernel(c, &out[index], handle, in->code.kernels[index].c_str()));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuKernelSetAttribute(call const&, CUfunction_attribute, int, CUkernel handle, CUdevice dev) {
+    if (!find_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+    return kernels().find(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuKernelSetCacheConfig(call const&, CUkernel handle, CUfunc_cache, CUdevice) {
+    return kernels().find(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 }  // namespace api

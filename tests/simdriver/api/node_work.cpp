@@ -40,6 +40,22 @@ CUresult batch_in(CUgraphNodeParams const& params, work& out) {
     return batch_from(&batch, out);
 }
 
+// Fills one of the two kinds of semaphore work; all semaphores must exist.
+template <class Work, class Params>
+CUresult semaphores_from(CUexternalSemaphore const* handles, Params const* params, unsigned count, work& out) {
+    Work what;
+    if (any_null(handles, params) || !count) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned index = 0; index < count; ++index) {
+        auto const semaphore = semaphores().find(handles[index]);
+        if (!semaphore) return CUDA_ERROR_INVALID_VALUE;
+        what.semaphores.push_back(semaphore);
+        what.handles.push_back(handles[index]);
+        what.params.push_back(params[index]);
+    }
+    out = std::move(what);
+    return CUDA_SUCCESS;
+}
+
 CUresult child_in(CUgraphNodeParams const& params, work& out) {
     return child_from(params.graph.graph, out);
 }
@@ -146,6 +162,16 @@ CUresult conditional_from(graph& into, CUDA_CONDITIONAL_NODE_PARAMS const& param
     return CUDA_SUCCESS;
 }
 
+CUresult signal_from(CUexternalSemaphore const* handles, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS const* params,
+                     unsigned count, work& out) {
+    return semaphores_from<signal_work>(handles, params, count, out);
+}
+
+CUresult await_from(CUexternalSemaphore const* handles, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS const* params,
+                    unsigned count, work& out) {
+    return semaphores_from<await_work>(handles, params, count, out);
+}
+
 CUresult work_from(graph& into, CUgraphNodeParams* params, work& out) {
     if (!params) return CUDA_ERROR_INVALID_VALUE;
     switch (params->type) {
@@ -172,6 +198,12 @@ CUresult work_from(graph& into, CUgraphNodeParams* params, work& out) {
             return free_from(params->free.dptr, out);
         case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
             return batch_in(*params, out);
+        case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+            return signal_from(params->extSemSignal.extSemArray, params->extSemSignal.paramsArray,
+                               params->extSemSignal.numExtSems, out);
+        case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+            return await_from(params->extSemWait.extSemArray, params->extSemWait.paramsArray,
+                              params->extSemWait.numExtSems, out);
         case CU_GRAPH_NODE_TYPE_CONDITIONAL:
             return conditional_from(into, params->conditional, out);
         default:

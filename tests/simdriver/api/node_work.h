@@ -18,6 +18,10 @@ CUresult alloc_from(CUDA_MEM_ALLOC_NODE_PARAMS* params, work& out);
 CUresult free_from(CUdeviceptr address, work& out);
 CUresult batch_from(CUDA_BATCH_MEM_OP_NODE_PARAMS const* params, work& out);
 CUresult conditional_from(graph& into, CUDA_CONDITIONAL_NODE_PARAMS const& params, work& out);
+CUresult signal_from(CUexternalSemaphore const* handles, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS const* params,
+                     unsigned count, work& out);
+CUresult await_from(CUexternalSemaphore const* handles, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS const* params,
+                    unsigned count, work& out);
 CUresult work_from(graph& into, CUgraphNodeParams* params, work& out);
 
 }  // namespace lastref::simdriver

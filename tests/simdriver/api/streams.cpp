@@ -144,8 +144,44 @@ CUresult cuStreamGetCtx(call const& c, CUstream token, CUcontext* ctx) {
 }
 
 CUresult cuStreamGetCtx(call const& c, CUstream token, CUcontext* ctx, CUgreenCtx* green) {
-    put(green, nullptr);
+    stream_ptr on;
+    SIM_TRY(resolve(c, token, on));
+    if (green) *green = on->green;
     return cuStreamGetCtx(c, token, ctx);
+}
+
+CUresult cuStreamGetAttribute(call const& c, CUstream token, CUstreamAttrID which, CUstreamAttrValue* value) {
+    stream_ptr on;
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(resolve(c, token, on));
+    *value = on->attributes[which];
+    if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) value->priority = on->priority;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSetAttribute(call const& c, CUstream token, CUstreamAttrID which, CUstreamAttrValue const* value) {
+    stream_ptr on;
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(resolve(c, token, on));
+    on->attributes[which] = *value;
+    if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) on->priority = value->priority;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCopyAttributes(call const& c, CUstream to, CUstream from) {
+    stream_ptr target, source;
+    SIM_TRY(resolve(c, to, target));
+    SIM_TRY(resolve(c, from, source));
+    target->attributes = source->attributes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetGreenCtx(call const& c, CUstream token, CUgreenCtx* out) {
+    stream_ptr on;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(resolve(c, token, on));
+    *out = on->green;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetDevice(call const& c, CUstream token, CUdevice* dev) {

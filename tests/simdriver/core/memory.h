@@ -11,7 +11,7 @@
 
 namespace lastref::simdriver {
 
-enum class memory_kind { device, managed, pinned, registered, pool, graph, mapping, imported };
+enum class memory_kind { device, managed, pinned, registered, pool, graph, mapping, imported, external };
 
 struct allocation {
     std::uintptr_t base = 0;
@@ -25,6 +25,11 @@ struct allocation {
     pool_ptr from;                // memory_kind::pool
     std::shared_ptr<void> keeps;  // what must live as long: the graph memory, the mapped handle
     bool sync_memops = false;
+    std::map<int, CUmemAccess_flags> access;  // memory_kind::mapping, by device
+    // memory_kind::imported: how often it was opened, and what it is in the process that exported it.
+    unsigned opened = 1;
+    std::uint64_t foreign_id = 0;
+    int foreign_process = 0;
 };
 using allocation_ptr = std::shared_ptr<allocation>;
 

@@ -18,6 +18,7 @@ struct event;
 struct capture;
 struct pool;
 struct node;
+class shared_event;
 using context_ptr = std::shared_ptr<context>;
 using stream_ptr = std::shared_ptr<stream>;
 using event_ptr = std::shared_ptr<event>;
@@ -44,12 +45,14 @@ struct context : std::enable_shared_from_this<context> {
     unsigned flags = 0;
     bool primary = false;
     bool alive = true;
+    unsigned attached = 1;  // by cuCtxCreate and cuCtxAttach
     std::map<CUlimit, std::size_t> limits;
     stream_ptr legacy;
     std::map<std::uint64_t, stream_ptr> per_thread;  // by thread_state::id
     std::vector<stream_ptr> streams;                 // created and not destroyed
     std::vector<operation_ptr> left_behind;          // unfinished work of destroyed streams
     std::set<int> peers;
+    CUgreenCtx green = nullptr;  // the green context that it was made from
 };
 
 struct stream {
@@ -66,7 +69,8 @@ struct stream {
     std::vector<CUgraphEdgeData> frontier_edges;
     // Handed out by cuStreamGetCaptureInfo: valid until the next call on the stream.
     std::vector<CUgraphNode> frontier_handles;
-    CUgraph to_graph = nullptr;
+    CUgreenCtx green = nullptr;
+    std::map<CUstreamAttrID, CUstreamAttrValue> attributes;
 
     bool blocking() const { return !(flags & CU_STREAM_NON_BLOCKING); }
 };
@@ -80,6 +84,7 @@ struct event {
     std::weak_ptr<capture> captured_in;
     std::vector<node_ptr> captured_after;
     bool captured = false;
+    std::shared_ptr<shared_event> shared;  // CU_EVENT_INTERPROCESS
 };
 
 }  // namespace lastref::simdriver

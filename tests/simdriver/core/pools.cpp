@@ -114,6 +114,10 @@ void free_ordered(allocation_ptr const& gone, stream_ptr const& on) {
 
 void return_to_pool(allocation_ptr const& gone, operation_ptr const& when, std::weak_ptr<stream> const& on) {
     pool_ptr const from = gone->from;
+    if (from->imported) {  // only this process's mapping ends
+        when->completed = [from, gone] { --from->live; };
+        return;
+    }
     std::size_t const bytes = gone->reserved;
     from->cached.push_back({gone->base, bytes, when, on});
     when->completed = [from, bytes] { freed(*from, bytes); };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/simdriver/core/handle_table.h"
+#include "tests/simdriver/core/mapping.h"
 #include "tests/simdriver/core/memory.h"
 #include "tests/simdriver/core/objects.h"
 
@@ -23,7 +24,8 @@ struct pool {
     CUmemoryPool handle = nullptr;
     device* owner = nullptr;
     CUmemPoolProps props{};
-    bool is_default = false, destroyed = false, imported = false;
+    bool is_default = false, destroyed = false;
+    std::shared_ptr<owned_file> imported;  // of another process: the file its memory lies in
     std::uint64_t threshold = 0;
     std::uint64_t block_bytes = 0;  // live and cached blocks together
     std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;

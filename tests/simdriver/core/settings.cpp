@@ -1,17 +1,32 @@
 #include "tests/simdriver/core/settings.h"
 
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 
 namespace lastref::simdriver {
 namespace {
 
-std::uint64_t number(char const* variable, std::uint64_t fallback, std::uint64_t least, std::uint64_t most) {
-    char const* const text = std::getenv(variable);
-    if (!text || !*text) return fallback;
+constexpr std::uint64_t hour_us = 3'600'000'000;
+
+// Null for what is no number from `least` to `most`.
+std::optional<std::uint64_t> number(char const* text, std::uint64_t least, std::uint64_t most) {
+    if (!text || *text < '0' || *text > '9') return std::nullopt;
     char* end = nullptr;
     unsigned long long const value = std::strtoull(text, &end, 10);
-    return *end || value < least || value > most ? fallback : value;
+    if (*end || value < least || value > most) return std::nullopt;
+    return value;
+}
+
+void read_number(char const* variable, std::uint64_t least, std::uint64_t most, auto store) {
+    if (auto const value = number(std::getenv(variable), least, most)) store(*value);
+}
+
+template <class Store>
+bool change_number(char const* text, std::uint64_t fallback, std::uint64_t most, Store store) {
+    auto const value = text ? number(text, 0, most) : fallback;
+    if (value) store(*value);
+    return value.has_value();
 }
 
 }  // namespace
@@ -33,15 +48,26 @@ std::vector<injected_failure> parse_failures(std::string const& text) {
 }
 
 settings read_settings() {
-    constexpr std::uint64_t hour_us = 3'600'000'000;
     settings read;
-    read.devices = static_cast<int>(number("LASTREF_SIM_DEVICES", 2, 1, 16));
-    read.memory_bytes = number("LASTREF_SIM_MEMORY_MB", 16384, 64, 1 << 20) << 20;
-    read.kernel = std::chrono::microseconds(number("LASTREF_SIM_KERNEL_US", 5, 0, hour_us));
-    read.callback = std::chrono::microseconds(number("LASTREF_SIM_CALLBACK_US", 0, 0, hour_us));
-    read.seed = number("LASTREF_SIM_SEED", 0, 0, UINT64_MAX);
-    if (char const* const text = std::getenv("LASTREF_SIM_FAIL")) read.failures = parse_failures(text);
+    read_number("LASTREF_SIM_DEVICES", 1, 16, [&](auto value) { read.devices = static_cast<int>(value); });
+    read_number("LASTREF_SIM_MEMORY_MB", 64, 1 << 20, [&](auto value) { read.memory_bytes = value << 20; });
+    for (char const* const name :
+         {"LASTREF_SIM_KERNEL_US", "LASTREF_SIM_CALLBACK_US", "LASTREF_SIM_SEED", "LASTREF_SIM_FAIL"})
+        if (char const* const value = std::getenv(name)) change_setting(read, name, value);
     return read;
+}
+
+bool change_setting(settings& set, std::string const& name, char const* value) {
+    settings const defaults;
+    auto const us = [](std::uint64_t count) { return std::chrono::microseconds(count); };
+    if (name == "LASTREF_SIM_KERNEL_US")
+        return change_number(value, defaults.kernel.count(), hour_us, [&](auto count) { set.kernel = us(count); });
+    if (name == "LASTREF_SIM_CALLBACK_US")
+        return change_number(value, defaults.callback.count(), hour_us, [&](auto count) { set.callback = us(count); });
+    if (name == "LASTREF_SIM_SEED") return change_number(value, 0, UINT64_MAX, [&](auto seed) { set.seed = seed; });
+    if (name != "LASTREF_SIM_FAIL") return false;
+    set.failures = parse_failures(value ? value : "");
+    return true;
 }
 
 }  // namespace lastref::simdriver

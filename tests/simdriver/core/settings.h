@@ -36,6 +36,9 @@ struct settings {
 
 settings read_settings();
 
+// Changes one setting that can change while the driver runs; false for a name or a value that it does not take.
+bool change_setting(settings& set, std::string const& name, char const* value);
+
 // Parses the value of LASTREF_SIM_FAIL; entries that make no sense are left out.
 std::vector<injected_failure> parse_failures(std::string const& text);
 

@@ -14,21 +14,6 @@ void each_blocking(context const& owner, Visit visit) {
     for (auto const& [thread, each] : owner.per_thread) visit(*each);
 }
 
-template <class Visit>
-void each_stream(context const& owner, Visit visit) {
-    visit(*owner.legacy);
-    for (auto const& each : owner.streams) visit(*each);
-    for (auto const& [thread, each] : owner.per_thread) visit(*each);
-}
-
-std::vector<operation_ptr> all_work(context const& owner) {
-    std::vector<operation_ptr> work = owner.left_behind;
-    each_stream(owner, [&work](stream const& each) {
-        if (each.last) work.push_back(each.last);
-    });
-    return work;
-}
-
 stream_ptr per_thread_stream(call const& c, context& owner) {
     stream_ptr& mine = owner.per_thread[c.self.id];
     if (!mine) mine = make_stream(owner, stream::role::per_thread, CU_STREAM_DEFAULT, 0);
@@ -87,6 +72,20 @@ bool idle(stream const& on) {
     return true;
 }
 
+std::vector<stream_ptr> streams_of(context const& owner) {
+    std::vector<stream_ptr> all = owner.streams;
+    all.push_back(owner.legacy);
+    for (auto const& [thread, each] : owner.per_thread) all.push_back(each);
+    return all;
+}
+
+std::vector<operation_ptr> work_of(context const& owner) {
+    std::vector<operation_ptr> work = owner.left_behind;
+    for (auto const& each : streams_of(owner))
+        if (each->last) work.push_back(each->last);
+    return work;
+}
+
 void wait_for(call const& c, operation_ptr const& work) {
     driver().progress.wait(c.lock, [&work] { return work->done || driver().life == phase::torn_down; });
 }
@@ -99,7 +98,7 @@ void synchronize(call const& c, stream& on) {
 }
 
 void synchronize(call const& c, context& all) {
-    for (auto const& each : all_work(all)) wait_for(c, each);
+    for (auto const& each : work_of(all)) wait_for(c, each);
     all.left_behind.clear();
     settle_pools();
 }
@@ -108,7 +107,7 @@ void synchronize(call const& c, device const& all) {
     std::vector<operation_ptr> work;
     driver().contexts.for_each([&](context_ptr const& each) {
         if (each->owner != &all || !each->alive) return;
-        for (auto const& one : all_work(*each)) work.push_back(one);
+        for (auto const& one : work_of(*each)) work.push_back(one);
     });
     for (auto const& each : work) wait_for(c, each);
     settle_pools();

@@ -20,6 +20,10 @@ std::vector<operation_ptr> before_next(stream const& on);
 // Puts an operation at the stream's end, with further things it waits for.
 void submit(stream& on, operation_ptr const& work, std::vector<operation_ptr> also_after = {});
 
+// All streams of a context, and the last work of each and of destroyed ones.
+std::vector<stream_ptr> streams_of(context const& owner);
+std::vector<operation_ptr> work_of(context const& owner);
+
 bool idle(stream const& on);
 void wait_for(call const& c, operation_ptr const& work);
 void synchronize(call const& c, stream& on);

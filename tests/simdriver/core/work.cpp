@@ -8,6 +8,7 @@
 
 #include "tests/simdriver/core/arrays.h"
 #include "tests/simdriver/core/driver.h"
+#include "tests/simdriver/core/shared_event.h"
 
 namespace lastref::simdriver {
 namespace {
@@ -154,6 +155,38 @@ prepared prepare_batch(batch_work const& what) {
     return made;
 }
 
+prepared prepare_signal(signal_work const& what) {
+    prepared made = new_operation();
+    made.work->body = [what] {
+        for (std::size_t index = 0; index < what.semaphores.size(); ++index) {
+            auto& semaphore = *what.semaphores[index];
+            if (semaphore.timeline)
+                semaphore.value = what.params[index].params.fence.value;
+            else
+                ++semaphore.value;
+        }
+    };
+    return made;
+}
+
+bool take(external_semaphore& from, std::uint64_t wanted) {
+    if (from.timeline) return from.value >= wanted;
+    std::uint64_t seen = from.value;
+    while (seen && !from.value.compare_exchange_weak(seen, seen - 1)) {
+    }
+    return seen != 0;
+}
+
+prepared prepare_await(await_work const& what) {
+    prepared made = new_operation();
+    made.work->ready = [what, next = std::size_t{0}]() mutable {
+        for (; next < what.semaphores.size(); ++next)
+            if (!take(*what.semaphores[next], what.params[next].params.fence.value)) return false;
+        return true;
+    };
+    return made;
+}
+
 prepared prepare_kernel() {
     prepared made = new_operation();
     made.work->duration = driver().set.kernel;
@@ -165,6 +198,18 @@ prepared prepare_record(event& what) {
     what.recorded = made.work;
     what.captured = false;
     what.captured_after.clear();
+    if (auto const shared = what.shared)
+        made.work->completed = [shared, record = shared->record()] { shared->complete_up_to(record); };
+    return made;
+}
+
+// Another process may have recorded it, so that the only sign of its completion is the shared counter.
+prepared prepare_wait(event const& what) {
+    prepared made = new_operation();
+    if (auto const shared = what.shared)
+        made.work->ready = [shared, record = shared->newest()] { return shared->complete(record); };
+    else
+        made.also_after.push_back(what.recorded);
     return made;
 }
 
@@ -206,11 +251,20 @@ graph_memory::~graph_memory() {
 }
 
 CUgraphNodeType type_of(work const& what) {
-    constexpr CUgraphNodeType types[] = {
-        CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,       CU_GRAPH_NODE_TYPE_MEMCPY,
-        CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
-        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-        CU_GRAPH_NODE_TYPE_MEM_FREE,     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    constexpr CUgraphNodeType types[] = {CU_GRAPH_NODE_TYPE_EMPTY,
+                                         CU_GRAPH_NODE_TYPE_KERNEL,
+                                         CU_GRAPH_NODE_TYPE_MEMCPY,
+                                         CU_GRAPH_NODE_TYPE_MEMSET,
+                                         CU_GRAPH_NODE_TYPE_HOST,
+                                         CU_GRAPH_NODE_TYPE_GRAPH,
+                                         CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                         CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                         CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+                                         CU_GRAPH_NODE_TYPE_MEM_FREE,
+                                         CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                         CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                         CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+                                         CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT};
     static_assert(std::size(types) == std::variant_size_v<work>);
     return types[what.index()];
 }
@@ -222,15 +276,18 @@ prepared prepare(work const& what) {
                           [](set_work const& each) { return prepare_set(each.params); },
                           [](host_work const& each) { return prepare_host(each); },
                           [](record_work const& each) { return prepare_record(*each.what); },
-                          [](wait_work const& each) {
-                              prepared made = new_operation();
-                              made.also_after.push_back(each.what->recorded);
-                              return made;
-                          },
+                          [](wait_work const& each) { return prepare_wait(*each.what); },
                           [](batch_work const& each) { return prepare_batch(each); },
+                          [](signal_work const& each) { return prepare_signal(each); },
+                          [](await_work const& each) { return prepare_await(each); },
                           [](auto const&) { return new_operation(); },
                       },
                       what);
+}
+
+handle_table<CUexternalSemaphore, external_semaphore>& semaphores() {
+    static auto* const table = new handle_table<CUexternalSemaphore, external_semaphore>;
+    return *table;
 }
 
 graph_memory_ptr find_graph_memory(std::uintptr_t base) {

@@ -1,11 +1,13 @@
 // What a graph node, or an operation of a stream, does.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <variant>
 #include <vector>
 
 #include "tests/simdriver/abi/cuda_abi.h"
+#include "tests/simdriver/core/handle_table.h"
 #include "tests/simdriver/core/memory.h"
 #include "tests/simdriver/core/objects.h"
 
@@ -73,6 +75,24 @@ struct batch_work {
     std::vector<CUstreamBatchMemOpParams> operations;
     unsigned flags = 0;
 };
+// A semaphore of another driver, of which this process sees the value only.
+struct external_semaphore {
+    CUexternalSemaphore handle = nullptr;
+    bool timeline = false;  // a value that grows; otherwise a count that a wait takes one from
+    std::atomic<std::uint64_t> value{0};
+};
+using semaphore_ptr = std::shared_ptr<external_semaphore>;
+
+struct signal_work {
+    std::vector<semaphore_ptr> semaphores;
+    std::vector<CUexternalSemaphore> handles;
+    std::vector<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS> params;
+};
+struct await_work {
+    std::vector<semaphore_ptr> semaphores;
+    std::vector<CUexternalSemaphore> handles;
+    std::vector<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS> params;
+};
 struct conditional_work {
     CUDA_CONDITIONAL_NODE_PARAMS params{};
     std::shared_ptr<conditional_value> value;
@@ -81,7 +101,7 @@ struct conditional_work {
 };
 
 using work = std::variant<empty_work, kernel_work, copy_work, set_work, host_work, child_work, record_work, wait_work,
-                          alloc_work, free_work, batch_work, conditional_work>;
+                          alloc_work, free_work, batch_work, conditional_work, signal_work, await_work>;
 
 CUgraphNodeType type_of(work const& what);
 
@@ -91,6 +111,8 @@ struct prepared {
     std::vector<operation_ptr> also_after;
 };
 prepared prepare(work const& what);
+
+handle_table<CUexternalSemaphore, external_semaphore>& semaphores();
 
 // Graph memory: found by address whether backed or not; backs it, and lets it go in the order of an operation.
 graph_memory_ptr find_graph_memory(std::uintptr_t base);

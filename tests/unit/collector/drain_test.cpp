@@ -151,7 +151,7 @@ TEST_F(drain_test, live_process_with_recycling) {
     std::atomic<std::uint64_t> dropped{0};
     auto writer = std::make_unique<spool_writer>(path, options);
     auto const produce = [&](unsigned t) {
-        auto const me = writer->thread(100 + t);
+        auto const me = writer->thread(this_thread_id());
         for (unsigned i = 0; i < calls; ++i) {
             std::uint64_t const begin = drain::read_clocks(spool::clock_kind::monotonic_ns).ticks;
             me->call(make_call({.api = abi::cuMemAlloc_v2, .begin = begin, .duration = 1, .object = i, .size = t}));

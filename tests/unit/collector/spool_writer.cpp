@@ -25,6 +25,10 @@ spool_options options_of_this_process() {
     return options;
 }
 
+std::uint32_t this_thread_id() {
+    return static_cast<std::uint32_t>(gettid());
+}
+
 spool_writer::spool_writer(std::filesystem::path path, spool_options const& options)
     : path_(std::move(path)), options_(options) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -68,7 +72,7 @@ std::unique_ptr<thread_writer> spool_writer::thread(std::uint32_t tid) {
         slot.tid = tid;
         slot.serial = header().next_thread_serial.fetch_add(1);
         slot.first_segment.store(no_segment);
-        slot.release_begin.store(0);
+        slot.order_hold.store(0);
         slot.call_begin.store(0);
         slot.call_api.store(0);
         slot.state.store(static_cast<std::uint32_t>(thread_state::live), std::memory_order_release);

@@ -28,6 +28,9 @@ struct spool_options {
 // This very process, as a spool names it: for spools that a live drain is to read.
 spool_options options_of_this_process();
 
+// Of the calling thread. A drain of a live process asks the system whether threads still exist.
+std::uint32_t this_thread_id();
+
 class spool_writer;
 
 // One recorded thread. Used by one thread at a time; different ones in parallel.

@@ -1,4 +1,7 @@
 // killed [threads] (default 3): prints `ready` when every thread has made some calls, then calls on until it is killed.
+// Where nobody does, it ends by itself after two minutes, so that a test that fails leaves nothing behind.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <vector>
 
@@ -9,6 +12,7 @@ int main(int argc, char** argv) {
     int const wanted = argc > 1 ? std::atoi(argv[1]) : 3;
     CUcontext const context = use_first_device();
     std::atomic<int> warm{0};
+    alarm(120);
     std::vector<std::thread> threads;
     for (int index = 0; index < wanted; ++index) {
         threads.emplace_back([&] {

@@ -123,6 +123,8 @@ class deferred_cleanup_queue {
     // another thread goes on. Later enqueues are safe. What is left is leaked on purpose, intact and reachable.
     void stop() noexcept {
         word const before = state_.fetch_or(stopped, std::memory_order_relaxed);  // [stop]
+        // Last: a drain that sees this must find the word stopped when it ends.
+        stops_drain_.store(true, std::memory_order_relaxed);  // [stop.drain]
         if (observer_ && !(before & stopped)) observer_->stopped(*this);
     }
 
@@ -254,7 +256,7 @@ class deferred_cleanup_queue {
 
     std::size_t clean_up(cleanup_item* item) noexcept {
         std::size_t cleaned = 0;
-        while (item && !is_stopped()) {  // [clean.check]
+        while (item && !stops_drain_.load(std::memory_order_relaxed)) {  // [clean.check]
             cleanup_item* const next = item->next_;
             if (observer_) observer_->cleaning(*this, item);
             item->clean_up();  // [clean.run]
@@ -280,9 +282,12 @@ class deferred_cleanup_queue {
     static constexpr std::size_t cache_line = 64;
 
     alignas(cache_line) std::atomic<word> state_{idle};
-    // Read by every producer, never written: not on the line that they all write.
+    // Read by every producer and written once at most: not on the line that they all write.
     alignas(cache_line) waker& waker_;
     queue_observer* const observer_;
+    // Tells a running drain that the queue was stopped. Not the word itself: looking at it before every item would take
+    // its cache line away from the producers each time.
+    std::atomic<bool> stops_drain_{false};
     alignas(cache_line) std::atomic<std::size_t> wakeups_{0};
     std::atomic<std::size_t> refusals_{0};
     std::atomic<std::size_t> drains_{0};
