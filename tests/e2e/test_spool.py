@@ -285,5 +285,6 @@ class LeftOver(Case):
         trace = self.import_all()
         dropped = trace.losses()["records_dropped"]
         self.assertGreater(dropped, 1000)
-        self.assertEqual(trace.calls().count("cuCtxGetCurrent") + dropped, int(counted.stdout))
+        # What else a full spool refuses: the phases of the process's end.
+        self.assertIn(trace.calls().count("cuCtxGetCurrent") + dropped - int(counted.stdout), range(4))
         self.assertEqual(self.report()[1], INCOMPLETE)
