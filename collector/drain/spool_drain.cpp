@@ -161,7 +161,7 @@ void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
 }
 
 void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const& owner) {
-    if (std::uint64_t const begin = owner.release_begin.load(std::memory_order_acquire))
+    if (std::uint64_t const begin = owner.order_hold.load(std::memory_order_acquire))
         soft_limit_ = std::min(soft_limit_, begin);
     // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we
     // saw the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not

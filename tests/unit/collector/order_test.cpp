@@ -188,13 +188,13 @@ using std::chrono::milliseconds;
 
 TEST_F(live_order_test, nothing_is_written_past_a_release_under_way) {
     std::uint64_t const begin = now();
-    slow->slot().release_begin.store(begin);
+    slow->slot().order_hold.store(begin);
     fast->call(make_call({.api = abi::cuMemAllocAsync, .begin = begin + 10, .duration = 10, .object = 2}));
     fast->call(make_call({.api = abi::cuMemAllocAsync, .begin = begin - 20, .duration = 10, .object = 1}));
     pass_after(milliseconds(50));
     EXPECT_EQ(objects(), strings{"1"}) << "what came before it need not wait";
     slow->call(make_call({.api = abi::cuMemFreeAsync, .begin = begin, .duration = 50 * millisecond, .object = 7}));
-    slow->slot().release_begin.store(0);
+    slow->slot().order_hold.store(0);
     pass_after(milliseconds(50));
     EXPECT_EQ(objects(), (strings{"1", "7", "2"}));
     EXPECT_EQ(late(), 0);
@@ -202,12 +202,12 @@ TEST_F(live_order_test, nothing_is_written_past_a_release_under_way) {
 
 TEST_F(live_order_test, a_release_under_way_for_too_long_is_not_waited_for_and_counted) {
     std::uint64_t const begin = now() - 3 * second;
-    slow->slot().release_begin.store(begin);
+    slow->slot().order_hold.store(begin);
     fast->call(make_call({.api = abi::cuMemAllocAsync, .begin = begin + second / 2, .duration = 10, .object = 2}));
     pass_after(milliseconds(5));
     EXPECT_EQ(objects(), strings{"2"});
     slow->call(make_call({.api = abi::cuMemFreeAsync, .begin = begin, .duration = 10, .object = 7}));
-    slow->slot().release_begin.store(0);
+    slow->slot().order_hold.store(0);
     pass_after(milliseconds(5));
     EXPECT_EQ(objects(), (strings{"2", "7"}));
     EXPECT_EQ(late(), 1);
