@@ -35,7 +35,7 @@ MAY_INCLUDE = {
 
 # Library → how its headers look, and the folders that may use it.
 LIBRARIES = {
-    "Qt": (r"Q[A-Z]\w*(/.*)?|Qt\w+/.*|q[a-z]+\.h", ["gui", "tests/gui", "analyzer/reference/adapters"]),
+    "Qt": (r"Q[A-Z]\w*(/.*)?|Qt\w+/.*|q[a-z]+\.h", ["gui", "tests/gui", "analyzer/reference/adapters", "tests/unit/reference"]),
     "SQLite": (r"sqlite3(ext)?\.h", ["collector/drain", "analyzer/store", "tests"]),
     "CUDA headers": (r"cuda\w*\.h|cupti\w*\.h|nvtx3/.*|nvToolsExt\w*\.h|crt/.*|driver_types\.h",
                      ["collector/preload", "collector/cupti", "collector/nvtx", "analyzer/reference", "tests"]),
