@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "tests/simdriver/core/streams.h"
+
 namespace lastref::simdriver {
 namespace {
 
@@ -27,7 +29,7 @@ void forked_child() {
 void end_thread_in(context& in, std::uint64_t thread) {
     auto const found = in.per_thread.find(thread);
     if (found == in.per_thread.end()) return;
-    if (found->second->last && !found->second->last->done) in.left_behind.push_back(found->second->last);
+    leave_behind(in, *found->second);
     in.per_thread.erase(found);
 }
 

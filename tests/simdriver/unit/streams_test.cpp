@@ -163,6 +163,28 @@ TEST_F(streams, destroyed_stream_completes_its_work_and_its_handle_is_recycled) 
     OK(cuStreamDestroy(next));
 }
 
+TEST_F(streams, context_waits_for_work_of_destroyed_streams) {
+    CUstream gone = nullptr;
+    CUdeviceptr word = 0;
+    std::atomic<int> synchronized{0};
+    OK(cuMemAlloc(&word, 4));
+    OK(cuMemsetD32(word, 0, 1));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    OK(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitValue32(gone, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuStreamDestroy(gone));
+    std::thread waits([&] {
+        EXPECT_EQ(cuCtxSetCurrent(primary), CUDA_SUCCESS);
+        EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        synchronized = 1;
+    });
+    give_it_time();
+    EXPECT_EQ(synchronized, 0);
+    OK(cuStreamWriteValue32(stream, word, 1, 0));
+    waits.join();
+    OK(cuMemFree(word));
+}
+
 TEST_F(streams, token_is_one_stream_per_thread) {
     unsigned long long mine = 0, again = 0, theirs = 0, legacy = 0;
     OK(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
