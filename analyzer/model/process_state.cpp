@@ -311,10 +311,13 @@ void process_state::take_new_graph(event& e, store::handle source) {
 
 void process_state::take_child(event& e, store::handle parent, store::handle node, store::handle source,
                                store::handle made) {
-    auto const* above = graphs_.find_graph(parent);
-    if (!e.row.succeeded() || above == nullptr) return;
+    if (!e.row.succeeded()) return;
+    // Whatever is still known under the new handles went unseen; it may be the very graph that the call names as
+    // parent.
     if (auto const* old = graphs_.holder_of_node(node)) drop_graph_part(e, old->self.id);
     if (auto const* old = made ? graphs_.find_graph(made) : nullptr) drop_graph_part(e, old->id);
+    auto const* above = graphs_.find_graph(parent);
+    if (above == nullptr) return;
     e.related = graphs_.find_graph(source);
     e.subject =
         &graphs_.add_child(above->id, node, new_object(e, object_kind::child_graph, made), e.related, copied(e));
@@ -458,6 +461,7 @@ void process_state::take_map(event& e) {
     auto* physical = objects_.find(handle_space::physical, e.row.other);
     e.related = physical;
     if (e.row.succeeded()) {
+        if (objects_.find(handle_space::mapping, e.row.object)) unmap(e, e.row.object);
         auto made = new_object(e, object_kind::mapping, e.row.object);
         made.parent = e.row.other;
         made.extra = physical ? physical->id.value : 0;

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 #include <utility>

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string_view>

@@ -1,6 +1,7 @@
 // Identity: what a recycled handle, a token or an address meant at the time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "analyzer/model/world.h"

@@ -1,6 +1,7 @@
 // Sequences that no driver would allow: the analysis ends, and its reports can be rendered.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <random>
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "analyzer/detectors/analysis.h"
 #include "analyzer/store/query.h"
