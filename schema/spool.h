@@ -197,10 +197,11 @@ struct alignas(128) thread_slot {
     std::atomic<std::uint32_t> first_segment;  // the oldest segment that is not fully read; written by the owner when
                                                // it takes its first, by the drain from then on
     std::uint32_t reserved;
-    // The owner's innermost unfinished recorded call that sorts by its begin, or 0. Stored before the call and cleared
-    // after its record is published: while it stands, a record with this begin may still come, so the drain emits
-    // nothing later than that.
-    std::atomic<std::uint64_t> release_begin;
+    // While it is not 0, the owner may still publish a record that sorts at or behind this stamp: a lower bound, stored
+    // before the stamp by which the record sorts is taken and cleared after the record is published. A call that sorts
+    // by its begin holds from its begin to its return, one that sorts by its end while it writes its record. The drain
+    // emits nothing later meanwhile.
+    std::atomic<std::uint64_t> order_hold;
     // What the owner is doing, for processes that die inside a call: entry point number + 1, and its begin; 0 =
     // outside.
     std::atomic<std::uint64_t> call_begin;

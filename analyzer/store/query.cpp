@@ -28,7 +28,8 @@ error refused_statement(std::string_view text) {
     return {failure::statement, std::string(text)};
 }
 
-std::unique_ptr<sqlite3_stmt, finalize_statement> prepare_reading(sqlite3* db, std::string const& sql) {
+std::unique_ptr<sqlite3_stmt, finalize_statement> prepare_reading(sqlite3* db, std::string const& path,
+                                                                  std::string const& sql) {
     bool writes = false;
     sqlite3_set_authorizer(db, only_reading, &writes);
     sqlite3_stmt* raw = nullptr;
@@ -37,6 +38,7 @@ std::unique_ptr<sqlite3_stmt, finalize_statement> prepare_reading(sqlite3* db, s
     sqlite3_set_authorizer(db, nullptr, nullptr);
     std::unique_ptr<sqlite3_stmt, finalize_statement> prepared(raw);
     if (writes) throw refused_statement("only statements that read are allowed: a trace is never changed");
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) throw damaged(path, sqlite3_errmsg(db));
     if (code != SQLITE_OK) throw refused_statement(sqlite3_errmsg(db));
     if (raw == nullptr) throw refused_statement("no SQL statement given");
     if (sqlite3_stmt_readonly(raw) == 0)
@@ -69,7 +71,7 @@ void query(std::filesystem::path const& path, std::string const& sql,
            std::function<void(std::vector<std::string> const&)> const& header,
            std::function<void(std::vector<value> const&)> const& row) {
     auto const db = open_for_reading(path);
-    auto const prepared = prepare_reading(db.get(), sql);
+    auto const prepared = prepare_reading(db.get(), path.string(), sql);
     int const columns = sqlite3_column_count(prepared.get());
     std::vector<std::string> names;
     for (int i = 0; i < columns; ++i) names.emplace_back(sqlite3_column_name(prepared.get(), i));

@@ -38,9 +38,9 @@ class folder_drain {
 
     // Adds one spool wherever it lies; false and an entry in unreadable() where it cannot be read.
     bool add(std::filesystem::path const& spool);
-    // Takes in spools that have appeared in the folder. Half-written ones are tried again, as long as their process
-    // lives.
-    void look_for_spools();
+    // Takes in spools that have appeared in the folder; are there any? Half-written ones are tried again, as long as
+    // their process lives.
+    bool look_for_spools();
 
     enum class progress { idle, some, backlog };
     // Reads what is there, writes what is due, in one transaction.

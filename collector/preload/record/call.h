@@ -33,16 +33,10 @@ class recorded_call {
         call.depth_ = r.depth++;
         call.context_ = r.context;
         constexpr bool sorts_by_begin = traits.order != event_order::end;
+        if constexpr (sorts_by_begin) call.hold_order();
         if (traits.stamps == stamp_count::two || sorts_by_begin || process::the.options.all_durations)
             call.begin_ = now_ticks();
         spool::thread_slot& slot = *r.slot;
-        if constexpr (traits.order == event_order::begin) {
-            // While this stands, the drain writes nothing later: see docs/adr/0002-order.md.
-            if (slot.release_begin.load(std::memory_order_relaxed) == 0) {
-                slot.release_begin.store(call.begin_, std::memory_order_release);
-                call.holds_order_ = true;
-            }
-        }
         if (call.depth_ == 0) {
             // For a process that dies in this call; where no begin was taken, the thread's last stamp is the bound.
             slot.call_api.store(static_cast<std::uint32_t>(traits.id) + 1, std::memory_order_relaxed);
@@ -58,6 +52,7 @@ class recorded_call {
         if (ring_ == nullptr) [[unlikely]]
             return;
         opened_ = write(traits.id, spool::record_type::open, 0, begin_, 0, 0, 0, operands);
+        release_order();
     }
 
     [[gnu::always_inline]] inline bool recording() const { return ring_ != nullptr; }
@@ -70,6 +65,7 @@ class recorded_call {
         settings const& options = process::the.options;
         bool const one_stamp = traits.stamps == stamp_count::one && !options.all_durations;
         constexpr bool sorts_by_begin = traits.order != event_order::end;
+        if constexpr (!sorts_by_begin) hold_order();
         std::uint64_t const end = one_stamp && sorts_by_begin ? begin_ : now_ticks();
         std::uint64_t const begin = one_stamp ? end : begin_;
         r.depth = depth_;
@@ -80,12 +76,25 @@ class recorded_call {
             write(traits.id, opened_ ? spool::record_type::close : spool::record_type::call, result, begin,
                   spool::pack_duration(end - begin), stack, one_stamp ? spool::flag_one_stamp : 0, operands);
             r.last_stamp = end;
-            if (holds_order_) r.slot->release_begin.store(0, std::memory_order_release);
+            release_order();
             if (depth_ == 0) r.slot->call_begin.store(0, std::memory_order_release);
         }
     }
 
   private:
+    // From before the stamp by which a record sorts until the record is published, the drain must write nothing later:
+    // the thread may be preempted in between for as long as the machine likes. See docs/adr/0002-order.md.
+    [[gnu::always_inline]] inline void hold_order() {
+        auto& hold = ring_->slot->order_hold;
+        if (hold.load(std::memory_order_relaxed) != 0) return;  // a call around this one holds already
+        hold.store(ring_->last_stamp | 1, std::memory_order_release);
+        holds_order_ = true;
+    }
+    [[gnu::always_inline]] inline void release_order() {
+        if (holds_order_) ring_->slot->order_hold.store(0, std::memory_order_release);
+        holds_order_ = false;
+    }
+
     // Writes straight into the ring, whole words at a time: a record put together elsewhere and copied would stall on
     // loads that span the stores before them.
     template <class Operands>

@@ -91,8 +91,8 @@ void write(thread_ring& r, dl_find_object_result const& found) {
     std::size_t length = is_program ? executable_length : strlen(path);
     if (length > 3000) length = 3000;
     std::uint32_t const slots = 1 + static_cast<std::uint32_t>((length + 63) / 64);
+    if (r.used + slots > spool::slots_per_segment && !rings::next_segment(r)) return;
     std::byte* const place = rings::room(r, slots);
-    if (place == nullptr) return;
     spool::module_record head{};
     head.type = spool::record_type::module;
     head.slots = static_cast<std::uint8_t>(slots);

@@ -89,7 +89,7 @@ bool start(thread_ring& r) {
     }
     slot.tid = own_tid();
     slot.serial = header.next_thread_serial.fetch_add(1, std::memory_order_relaxed) + 1;
-    slot.release_begin.store(0, std::memory_order_relaxed);
+    slot.order_hold.store(0, std::memory_order_relaxed);
     slot.call_begin.store(0, std::memory_order_relaxed);
     slot.call_api.store(0, std::memory_order_relaxed);
     slot.dropped.store(0, std::memory_order_relaxed);

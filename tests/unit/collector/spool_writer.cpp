@@ -72,7 +72,7 @@ std::unique_ptr<thread_writer> spool_writer::thread(std::uint32_t tid) {
         slot.tid = tid;
         slot.serial = header().next_thread_serial.fetch_add(1);
         slot.first_segment.store(no_segment);
-        slot.release_begin.store(0);
+        slot.order_hold.store(0);
         slot.call_begin.store(0);
         slot.call_api.store(0);
         slot.state.store(static_cast<std::uint32_t>(thread_state::live), std::memory_order_release);

@@ -1,5 +1,5 @@
-// killed [threads] (default 3): prints `ready` when every thread has made some calls, then calls on until it is killed. Where nobody does,
-// it ends by itself after two minutes, so that a test that fails leaves nothing behind.
+// killed [threads] (default 3): prints `ready` when every thread has made some calls, then calls on until it is killed.
+// Where nobody does, it ends by itself after two minutes, so that a test that fails leaves nothing behind.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -21,7 +21,9 @@
 
 namespace {
 
-void call() { cuStreamQuery(nullptr); }
+void call() {
+    cuStreamQuery(nullptr);
+}
 void call(int times) {
     for (int i = 0; i < times; ++i) call();
 }
