@@ -19,12 +19,6 @@ CUresult create(call const& c, CUstream* out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 
-// A stream that is destroyed while work is pending: the work completes, and the legacy stream still waits for it.
-void leave_behind(context& owner, stream const& gone) {
-    std::erase_if(owner.left_behind, [](operation_ptr const& each) { return each->done; });
-    if (gone.blocking() && gone.last && !gone.last->done) owner.left_behind.push_back(gone.last);
-}
-
 void break_capture(stream& gone) {
     if (gone.capturing) gone.capturing->invalidated = true;
 }

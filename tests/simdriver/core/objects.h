@@ -50,7 +50,9 @@ struct context : std::enable_shared_from_this<context> {
     stream_ptr legacy;
     std::map<std::uint64_t, stream_ptr> per_thread;  // by thread_state::id
     std::vector<stream_ptr> streams;                 // created and not destroyed
-    std::vector<operation_ptr> left_behind;          // unfinished work of destroyed streams
+    // Unfinished work of streams that are gone: of blocking ones, for which the legacy stream waits, and of the others,
+    // for which only the whole context does.
+    std::vector<operation_ptr> left_behind, left_apart;
     std::set<int> peers;
     CUgreenCtx green = nullptr;  // the green context that it was made from
 };

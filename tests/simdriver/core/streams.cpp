@@ -66,6 +66,12 @@ void submit(stream& on, operation_ptr const& work, std::vector<operation_ptr> al
     on.last = work;
 }
 
+void leave_behind(context& owner, stream const& gone) {
+    auto& left = gone.blocking() ? owner.left_behind : owner.left_apart;
+    std::erase_if(left, [](operation_ptr const& each) { return each->done; });
+    if (gone.last && !gone.last->done) left.push_back(gone.last);
+}
+
 bool idle(stream const& on) {
     for (auto const& each : on.kind == stream::role::legacy ? before_next(on) : std::vector{on.last})
         if (each && !each->done) return false;
@@ -81,6 +87,7 @@ std::vector<stream_ptr> streams_of(context const& owner) {
 
 std::vector<operation_ptr> work_of(context const& owner) {
     std::vector<operation_ptr> work = owner.left_behind;
+    work.insert(work.end(), owner.left_apart.begin(), owner.left_apart.end());
     for (auto const& each : streams_of(owner))
         if (each->last) work.push_back(each->last);
     return work;
@@ -99,7 +106,9 @@ void synchronize(call const& c, stream& on) {
 
 void synchronize(call const& c, context& all) {
     for (auto const& each : work_of(all)) wait_for(c, each);
-    all.left_behind.clear();
+    // Others may have left more while this one waited.
+    for (auto* const left : {&all.left_behind, &all.left_apart})
+        std::erase_if(*left, [](operation_ptr const& each) { return each->done; });
     settle_pools();
 }
 

@@ -24,6 +24,9 @@ void submit(stream& on, operation_ptr const& work, std::vector<operation_ptr> al
 std::vector<stream_ptr> streams_of(context const& owner);
 std::vector<operation_ptr> work_of(context const& owner);
 
+// The stream is gone: its unfinished work stays with the context.
+void leave_behind(context& owner, stream const& gone);
+
 bool idle(stream const& on);
 void wait_for(call const& c, operation_ptr const& work);
 void synchronize(call const& c, stream& on);
