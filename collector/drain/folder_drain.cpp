@@ -49,23 +49,31 @@ bool folder_drain::is_waiting_for_header(fs::path const& path, spool::open_failu
     return half_written && writer_is_alive(path);
 }
 
-bool folder_drain::add(fs::path const& path) {
+std::optional<spool::spool_file> folder_drain::open(fs::path const& path) {
     bool& settled = known_[fs::absolute(path).lexically_normal().string()];
-    if (settled) return true;
+    if (settled) return std::nullopt;
     auto result = open_spool(path);
-    if (!result.file && is_waiting_for_header(path, result.failure)) return true;
+    if (!result.file && is_waiting_for_header(path, result.failure)) return std::nullopt;
     settled = true;
-    if (result.file) return start(std::move(*result.file));
-    unreadable_.push_back({path, result.reason});
-    return false;
+    if (!result.file) unreadable_.push_back({path, result.reason});
+    return std::move(result.file);
 }
 
+void folder_drain::add(fs::path const& path) {
+    if (auto file = open(path)) start(std::move(*file));
+}
+
+// Processes get their rows in the order in which they began.
 bool folder_drain::look_for_spools() {
-    std::size_t const before = spools_.size();
+    std::vector<spool::spool_file> found;
     std::error_code gone;
     for (auto const& entry : fs::directory_iterator(folder_, gone)) {
-        if (entry.path().extension() == ".spool") add(entry.path());
+        if (entry.path().extension() != ".spool") continue;
+        if (auto file = open(entry.path())) found.push_back(std::move(*file));
     }
+    std::ranges::sort(found, {}, [](auto const& file) { return file.identity().first_monotonic_ns; });
+    std::size_t const before = spools_.size();
+    for (auto& file : found) start(std::move(file));
     return spools_.size() != before;
 }
 
@@ -79,7 +87,7 @@ void folder_drain::note_now() {
     }
 }
 
-bool folder_drain::start(spool::spool_file file) {
+void folder_drain::start(spool::spool_file file) {
     if (trace_.start_monotonic_ns() < 0) {
         writer_.commit();
         trace_.start_at(static_cast<std::int64_t>(file.identity().first_monotonic_ns),
@@ -88,18 +96,17 @@ bool folder_drain::start(spool::spool_file file) {
     if (file.identity().table_hash != hooks::table_hash()) {
         process_rows(file, trace_, writer_).foreign();
         unreadable_.push_back({file.path(), "was written by a collector of another version"});
-        return false;
+        return;
     }
     if (process_rows::complete_in(trace_, file)) {
         unlink(file.path().c_str());
-        return true;
+        return;
     }
     auto& newest = newest_image_[{file.identity().pid, file.identity().process_start}];
     newest = std::max(newest, file.identity().first_ticks);
     spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_, limits_));
     mark_replaced();
     spools_.back()->note_now();
-    return true;
 }
 
 // A process with two spools has called exec in between; the latest one is the living image's. They are found in any

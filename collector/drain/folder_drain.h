@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,8 +37,8 @@ class folder_drain {
     folder_drain(std::filesystem::path folder, trace_file& trace, drain_limits const& limits = {});
     ~folder_drain();
 
-    // Adds one spool wherever it lies; false and an entry in unreadable() where it cannot be read.
-    bool add(std::filesystem::path const& spool);
+    // Adds one spool wherever it lies; where it cannot be read it goes to unreadable().
+    void add(std::filesystem::path const& spool);
     // Takes in spools that have appeared in the folder; are there any? Half-written ones are tried again, as long as
     // their process lives.
     bool look_for_spools();
@@ -61,7 +62,8 @@ class folder_drain {
     std::uint64_t records_read() const;
 
   private:
-    bool start(spool::spool_file file);
+    std::optional<spool::spool_file> open(std::filesystem::path const& path);
+    void start(spool::spool_file file);
     void note_now();
     void sort_ready();
     void write_ready();

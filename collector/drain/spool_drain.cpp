@@ -14,9 +14,8 @@ using spool::thread_state;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 // Times in ns; see docs/adr/0002-order.md for why each is what it is.
-constexpr std::uint64_t margin = 1'000'000;        // between taking a stamp and what it says being visible to us
-constexpr std::uint64_t preemption = 250'000'000;  // for which a thread may stand between its stamp and its record
-constexpr std::uint64_t window = 2'000'000'000;    // for which calls under way hold others back
+constexpr std::uint64_t margin = 1'000'000;      // between taking a stamp and what it says being visible to us
+constexpr std::uint64_t window = 2'000'000'000;  // for which a thread may hold others back
 constexpr std::uint64_t looking_interval = 1'000'000'000;
 
 constexpr std::uint32_t fewest_per_thread = 256;
@@ -147,8 +146,8 @@ void spool_drain::read() {
     if (alive_ && now_.ns > looked_ns_ + looking_interval) look_at_threads();
 }
 
-// The order of the loads matters: the state first, since a thread that has ended publishes nothing more; then the calls
-// under way, since a call that is not seen any more has published its record; then the records.
+// The order of the loads matters: the state first, since a thread that has ended publishes nothing more; then what it
+// holds back, since a thread that is not seen holding has published its record; then the records.
 void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
     auto& owner = file_.thread(slot);
     auto const state = static_cast<thread_state>(owner.state.load(std::memory_order_acquire));
@@ -156,26 +155,9 @@ void spool_drain::read_slot(std::uint32_t slot, std::uint32_t most) {
     thread_drain& reader = thread(slot, owner.serial, owner.tid);
     if (reader.slot() != slot) return;  // two slots with one serial: damage, the strays are found later
     reader.ended = state == thread_state::ended || reader.gone;
-    if (alive_ && !reader.ended) bound_by_calls(reader, owner);
+    std::uint64_t const hold = owner.order_hold.load(std::memory_order_acquire);
+    if (hold != 0 && !reader.ended) soft_limit_ = std::min(soft_limit_, hold);
     reader.read(file_, most);
-}
-
-void spool_drain::bound_by_calls(thread_drain& thread, spool::thread_slot const& owner) {
-    if (std::uint64_t const begin = owner.order_hold.load(std::memory_order_acquire))
-        soft_limit_ = std::min(soft_limit_, begin);
-    // A call that sorts by its end may have its end stamp already while its record is not published. It ended after we
-    // saw the thread outside of it. A call that has lasted for longer is more likely still in the driver, and must not
-    // hold up everything else.
-    std::uint64_t const now = clock_.ticks(less(now_.ns, margin));
-    std::uint64_t const begin = owner.call_begin.load(std::memory_order_acquire);
-    if (begin != thread.call_begin) {
-        thread.call_begin = begin;
-        thread.call_seen_ns = now_.ns;
-        thread.call_not_before = std::max(begin, thread.outside_at);
-    }
-    thread.outside_at = now;  // of whatever call is seen next
-    if (begin != 0 && now_.ns - thread.call_seen_ns < preemption)
-        soft_limit_ = std::min(soft_limit_, thread.call_not_before);
 }
 
 bool spool_drain::read_everything() const {

@@ -92,7 +92,6 @@ class spool_drain final : private record_sink {
     void load_earlier_work();
     thread_drain& thread(std::uint32_t slot, std::uint64_t serial, std::uint32_t tid);
     void read_slot(std::uint32_t slot, std::uint32_t most);
-    void bound_by_calls(thread_drain& thread, spool::thread_slot const& owner);
     void read_what_is_left();
     bool is_stray(std::uint32_t index, spool::segment_header const& segment) const;
     void find_strays();
@@ -136,7 +135,7 @@ class spool_drain final : private record_sink {
     thread_drain const* last_phase_of_ = nullptr;
     exit_result exit_;
     clock_reading now_{};
-    std::uint64_t soft_limit_ = 0;  // ticks; by calls under way, held to for a bounded time only
+    std::uint64_t soft_limit_ = 0;  // ticks; by what threads hold back, for a bounded time only
     std::uint64_t hard_limit_ = 0;  // ticks; by records not read yet
     std::uint64_t own_limit_ = 0;   // ticks; what limit_ns() said last
     std::uint64_t watermark_ = 0;   // ticks; all that was read and sorts before it is written

@@ -112,12 +112,10 @@ class thread_drain final : private spool::chain_visitor {
         event_id row;
     };
     std::vector<open_call> open_calls;
-    bool named = false;  // by a text record, which counts more than what /proc says
-    std::string name;    // that /proc gave last
-    bool ended = false;  // the thread had ended before it was read last
-    bool gone = false;   // the system knows it no more
-    // The call it was in when we looked: when that was seen first, and the last instant before.
-    std::uint64_t call_begin = 0, call_seen_ns = 0, call_not_before = 0, outside_at = 0;
+    bool named = false;            // by a text record, which counts more than what /proc says
+    std::string name;              // that /proc gave last
+    bool ended = false;            // the thread had ended before it was read last
+    bool gone = false;             // the system knows it no more
     std::uint64_t last_begin = 0;  // ticks; of the call or open that was read last
 
   private:
