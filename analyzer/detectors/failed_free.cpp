@@ -82,7 +82,7 @@ bool is_sticky(std::int64_t result) {
 failed_free::failure failed_free::about_nothing_live(model::process_state const& process, model::event const& e) const {
     failure f;
     f.now = state::unknown;
-    f.what.handle = e.row.object;
+    f.named = e.row.object;
     f.call = e.where();
     auto const* past = process.recently_released(space_released_by(e.kind()), e.row.object);
     auto const* graph = process.graph_memory(e.row.object);
@@ -93,6 +93,10 @@ failed_free::failure failed_free::about_nothing_live(model::process_state const&
     } else if (graph != nullptr && space_released_by(e.kind()) == model::handle_space::device_pointer) {
         f.now = state::of_graph;
         f.earlier = *graph;
+    } else if (auto const* around = process.objects().containing(e.row.object);
+               around != nullptr && space_released_by(e.kind()) == model::handle_space::device_pointer) {
+        f.now = state::inside;
+        f.what = *around;
     }
     return f;
 }
@@ -102,7 +106,7 @@ void failed_free::on_event(model::process_state const& process, model::event con
     if (e.subject == nullptr) return count(process, about_nothing_live(process, e));
     auto const [known, fresh] = open_.try_emplace(e.subject->id);
     if (fresh)
-        known->second = {state::live, *e.subject, e.where(), {}, 1};
+        known->second = {state::live, *e.subject, e.row.object, e.where(), {}, 1};
     else
         ++known->second.calls;
 }
@@ -189,6 +193,9 @@ void failed_free::describe(finding& out, group const& g) const {
         case state::released_before:
             out.title = fmt::format("{} {}: the {} had been released before", name, refused, kind);
             break;
+        case state::inside:
+            out.title = fmt::format("{} {}: the address lies inside an allocation", name, refused);
+            break;
         case state::of_graph:
             out.title = fmt::format("{} {}: the memory belongs to a graph", name, refused);
             break;
@@ -202,7 +209,7 @@ void failed_free::describe(finding& out, group const& g) const {
     auto const stream = f.call.stream.kind == model::stream_kind::none ? "" : " on " + stream_of(f.call);
     out.what.push_back(fmt::format("The driver answered {} when {} called {} for {}{}{}.",
                                    findings::result_text(f.call.result), thread_of(f.call), api_of(f.call).symbol,
-                                   findings::handle_text(f.what.handle), stream, context));
+                                   findings::handle_text(f.named), stream, context));
     out.sites.push_back(site_of("refused", f.call));
     if (f.what.id && f.what.created.event) {
         auto const where =
@@ -246,6 +253,13 @@ void failed_free::explain(finding& out, group const& g) const {
             "The context had failed before: after such an error every call on it answers the same, until it is "
             "destroyed.";
         out.advice = "Look for the first call that failed. What this context held goes with it; no free will help.";
+    } else if (g.first.now == state::inside) {
+        out.why =
+            "Only the address that an allocation returned frees it; this one points further in. The allocation stays.";
+        out.advice = "Keep the address that the allocation returned beside the one that the work uses.";
+    } else if (g.first.what.kind == model::object_kind::pool && !g.first.what.created.event) {
+        out.why = "A device's default pool cannot be destroyed; it was not made by the program.";
+        out.advice = "Destroy only pools that cuMemPoolCreate made.";
     } else if (g.first.now == state::of_graph) {
         out.why =
             "Memory from a captured allocation or an allocation node exists only while its graph's launch has "

@@ -24,13 +24,15 @@ class failed_free : public detector {
         gone_with_context,
         released_before,  // the object had been released already
         of_graph,         // memory that belongs to a graph
+        inside,           // the address lies inside an allocation, not at its begin
         unknown,          // no object of that handle was ever seen
     };
     struct failure {
         state now = state::live;
         model::object what;
-        model::origin call;     // the first refused call
-        model::origin earlier;  // released_before: that release; of_graph: the allocation
+        store::handle named = 0;  // by the call
+        model::origin call;       // the first refused call
+        model::origin earlier;    // released_before: that release; of_graph: the allocation
         std::uint64_t calls = 1;
     };
     // Objects whose failures look alike are one finding.

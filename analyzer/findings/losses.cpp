@@ -64,7 +64,7 @@ std::vector<std::string> reasons_incomplete(store::trace const& trace, std::vect
     std::vector<std::string> reasons;
     if (trace.state() == store::trace_state::recording) reasons.emplace_back("The trace is still being recorded.");
     if (trace.state() == store::trace_state::unfinished) reasons.emplace_back("Recording did not come to its end.");
-    if (trace.processes().empty()) reasons.emplace_back("No process was recorded.");
+    if (used_driver.empty()) reasons.emplace_back("No call of the CUDA driver was recorded.");
     for (auto const& loss : losses)
         if (loss.count != 0 && loss.hides) reasons.push_back(fmt::format("{}: {}.", counted(loss.count), loss.text));
     for (auto const id : used_driver) add_end(reasons, trace.at(id));

@@ -79,16 +79,30 @@ void accountant::on_user_object(model::event const& e) {
 void accountant::on_destructor(model::event const& e) {
     auto const* account = e.subject ? book_.find(e.subject->id) : nullptr;
     if (account == nullptr) return;
-    auto held = account->total;
-    for (auto const& [owner, count] : account->owners)
-        if (pending(owner) != nullptr) held -= count;  // the launch is over, as the driver knows better than we do
-    if (held == 0) {
+    if (held(*account) != 0) return early_.push_back({e.subject->id, e.process, e.row.id, e.row.begin});
+    ++accuracy_.predicted;
+    ++accuracy_.agreed;
+    book_.close(e.subject->id);
+}
+
+// What stands against the destructor. A launch that it waited for is over, as the driver knows better than we do.
+std::int64_t accountant::held(account const& of) const {
+    auto held = of.total;
+    for (auto const& [owner, count] : of.owners)
+        if (pending(owner) != nullptr) held -= count;
+    return held;
+}
+
+void accountant::check_early(model::event const& e) {
+    std::erase_if(early_, [&](early_destructor const& early) {
+        if (early.process != e.process || early.at < e.row.begin || early.at > e.row.end()) return false;
+        auto const* account = book_.find(early.object);
+        if (account == nullptr || held(*account) != 0) return false;
         ++accuracy_.predicted;
         ++accuracy_.agreed;
-    } else {
-        if (accuracy_.unexpected++ == 0) accuracy_.first_unexpected = e.row.id;
-    }
-    book_.close(e.subject->id);
+        book_.close(early.object);
+        return true;
+    });
 }
 
 void accountant::on_owner_copied(model::process_state const&, model::object const& from, model::object const& to,
@@ -119,6 +133,7 @@ void accountant::on_owner_gone(model::process_state const& process, model::objec
     } else {
         book_.drop(owner.id);
     }
+    if (!early_.empty()) check_early(e);
     bool const lives_on = e.kind() == event_kind::graph_exec_update || e.kind() == event_kind::graph_exec_child_set;
     if (!lives_on && owner.id == root) launches_.erase(root);
 }
@@ -144,6 +159,12 @@ void accountant::on_process_end(model::process_state const& process) {
         auto const* account = book_.find(object.id);
         if (account != nullptr && account->total == 0) ++accuracy_.predicted;
     };
+    std::erase_if(early_, [&](early_destructor const& early) {
+        if (early.process != process.process().id) return false;
+        if (accuracy_.unexpected++ == 0) accuracy_.first_unexpected = early.event;
+        book_.close(early.object);
+        return true;
+    });
     process.objects().for_each(count);
     for (auto const& object : process.displaced_user_objects()) count(object);
 }

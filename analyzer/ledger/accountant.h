@@ -53,6 +53,8 @@ class accountant : public model::observer {
 
     void on_user_object(model::event const& e);
     void on_destructor(model::event const& e);
+    std::int64_t held(account const& of) const;
+    void check_early(model::event const& e);
     void settle();
     launch const* running(object_id exec) const;
 
@@ -60,6 +62,15 @@ class accountant : public model::observer {
     book book_;
     ledger::accuracy accuracy_;
     std::unordered_map<object_id, std::vector<launch>> launches_;  // latest launch of each executable graph, by stream
+    // Destructors that ran while references were counted. A call that gives up references and is recorded at its end
+    // (an update of an executable graph) may still explain them: they ran inside it.
+    struct early_destructor {
+        object_id object;
+        store::process_id process;
+        store::event_id event;
+        store::time_ns at = 0;
+    };
+    std::vector<early_destructor> early_;
     std::deque<pending_release> pending_;
     std::uint64_t next_pending_ = 0;
 };

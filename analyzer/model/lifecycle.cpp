@@ -93,6 +93,7 @@ constexpr void special(table& t) {
                             e::capture_info,
                             e::memory_alloc_async,
                             e::memory_free_async,
+                            e::pool_get,
                             e::vmm_retain,
                             e::vmm_release,
                             e::vmm_map,

@@ -212,6 +212,8 @@ void process_state::take_special(event& e) {
         case k::capture_end:
         case k::capture_info:
             return take_capture(e);
+        case k::pool_get:
+            return take_pool_get(e);
         case k::memory_alloc_async:
             return take_alloc_async(e);
         case k::memory_free_async:
@@ -414,6 +416,21 @@ void process_state::take_alloc_async(event& e) {
         made.parent = e.row.other;
         e.subject = &insert(e, std::move(made));
     }
+    tell(e);
+}
+
+// A device's default pool is made by nobody; its handle may be one that a destroyed pool had.
+void process_state::take_pool_get(event& e) {
+    auto const* known = objects_.find(handle_space::pool, e.row.object);
+    if (known == nullptr && e.row.succeeded() && e.row.object != 0) {
+        object pool;
+        pool.id = next_id_();
+        pool.kind = object_kind::pool;
+        pool.process = process_.id;
+        pool.handle = e.row.object;
+        known = &insert(e, pool);
+    }
+    e.subject = known;
     tell(e);
 }
 

@@ -76,6 +76,7 @@ class process_state {
     void take_child(event& e, store::handle parent, store::handle node, store::handle source, store::handle made);
     void take_exec(event& e);
     void take_capture(event& e);
+    void take_pool_get(event& e);
     void take_alloc_async(event& e);
     void take_free_async(event& e);
     void take_physical(event& e);

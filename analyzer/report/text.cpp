@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace lastref::report {
 namespace {
@@ -64,7 +65,8 @@ class page {
     std::string out_;
 };
 
-constexpr std::size_t body = 10;  // indentation of a finding's paragraphs, after their labels
+constexpr std::size_t most_findings = 40;  // nobody reads more at a time
+constexpr std::size_t body = 10;           // indentation of a finding's paragraphs, after their labels
 
 ink ink_of(findings::severity s) {
     switch (s) {
@@ -95,6 +97,7 @@ struct stack_line {
     std::string function;
     std::string place;
     std::string module;
+    std::string file;  // of the source
     findings::code_owner owner = findings::code_owner::unknown;
 };
 
@@ -113,41 +116,72 @@ std::vector<stack_line> lines_of(input const& in, store::process const& process,
         auto const module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
         auto const owner =
             findings::owner_of(frame.module ? in.trace.at(frame.module).path : std::string{}, process.executable);
-        if (frame.functions.empty()) out.push_back({"??", place_of(in.trace, frame, nullptr), module, owner});
+        if (frame.functions.empty()) out.push_back({"??", place_of(in.trace, frame, nullptr), module, {}, owner});
         for (auto const& f : frame.functions) {
             auto name = f.function.empty() ? std::string("??") : f.function;
             if (f.inlined) name += " [inlined]";
-            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, owner});
+            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, f.file, owner});
         }
     }
     return out;
 }
 
-bool folds(stack_line const& line) {
-    return line.owner != findings::code_owner::program && line.owner != findings::code_owner::unknown;
+bool is_header(std::string_view file) {
+    return file.starts_with("/usr/include/") || file.find("/include/c++/") != std::string_view::npos;
 }
 
-// Long signatures are cut at their parameters.
+bool folds(stack_line const& line) {
+    bool const elsewhere = line.owner != findings::code_owner::program && line.owner != findings::code_owner::unknown;
+    return elsewhere || is_header(line.file);
+}
+
+// Columns on a terminal: bytes that go on a character take none.
+std::size_t columns(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// The name without parameters and template arguments that follow it: "ns::f(int)" is "ns::f".
+std::string_view without_parameters(std::string_view name) {
+    int depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '<') ++depth;
+        if (name[i] == '>') --depth;
+        if (name[i] == '(' && depth == 0 && i > 0 && !name.substr(0, i).ends_with("operator")) return name.substr(0, i);
+    }
+    return name;
+}
+
+// Long names lose their parameters first, then their outer namespaces, then their end.
 std::string short_function(std::string_view name, std::size_t most) {
-    if (name.size() <= most) return std::string(name);
-    auto const parameters = name.find('(');
-    auto const bare = parameters != std::string_view::npos && parameters > 0 && parameters <= most
-                          ? name.substr(0, parameters)
-                          : name;
-    // Cut at a character's boundary: bytes 10xxxxxx go on with the one before.
-    auto end = std::min(bare.size(), most - 1);
-    while (end > 0 && end < bare.size() && (static_cast<unsigned char>(bare[end]) & 0xc0) == 0x80) --end;
-    return fmt::format("{}…", bare.substr(0, end));
+    if (columns(name) <= most) return std::string(name);
+    name = without_parameters(name);
+    bool shortened = false;
+    for (auto at = name.find("::"); columns(name) + 3 > most && at != std::string_view::npos; at = name.find("::")) {
+        bool const inside_arguments = name.substr(0, at).find_first_of("<( ") != std::string_view::npos;
+        if (inside_arguments || name.substr(at + 2).starts_with('<')) break;  // a lambda needs its function
+        name.remove_prefix(at + 2);
+        shortened = true;
+    }
+    auto const front = shortened ? "…::" : "";
+    if (columns(name) + columns(front) <= most) return fmt::format("{}{}", front, name);
+    auto end = most > 4 ? most - 4 : 0;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    return fmt::format("{}{}…", front, name.substr(0, end));
 }
 
 void print_line(page& to, stack_line const& line) {
     constexpr std::size_t indent = 6;
-    auto const half = to.width() / 2 - indent;
-    auto const name = escaped(short_function(line.function, half));
-    auto const gap = name.size() < half ? half - name.size() : 1;
+    auto const room = to.width() * 11 / 20 - indent;
+    auto const name = escaped(short_function(line.function, room));
+    auto const gap = columns(name) < room ? room - columns(name) + 1 : 1;
     bool const own = line.owner == findings::code_owner::program;
     to.line(fmt::format("{}{}{}{}", std::string(indent, ' '), to.paint(own ? ink::bold : ink::plain, name),
                         std::string(gap, ' '), to.paint(ink::dim, escaped(line.place))));
+}
+
+bool is_exit(stack_line const& line) {
+    return line.function == "exit" || line.function == "__run_exit_handlers" || line.function == "__cxa_finalize";
 }
 
 std::string folded_text(std::vector<stack_line> const& lines, std::size_t from, std::size_t to) {
@@ -158,40 +192,55 @@ std::string folded_text(std::vector<stack_line> const& lines, std::size_t from, 
     std::string names;
     for (std::size_t i = 0; i < modules.size() && i < 3; ++i) names += (i ? ", " : "") + modules[i];
     if (modules.size() > 3) names += ", …";
-    return fmt::format("      … {} in {}", counted(to - from, "frame"), escaped(names));
+    bool const exits = std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(from),
+                                   lines.begin() + static_cast<std::ptrdiff_t>(to), is_exit);
+    return fmt::format("      … {} in {}{}", counted(to - from, "frame"), escaped(names),
+                       exits ? ", running exit handlers" : "");
 }
 
-// CUDA's own frames at the top go without saying; runs of library frames are folded to their first and a count; the
-// program's frames are all there, up to a limit.
+// CUDA's own frames at the top, and what starts main or a thread at the bottom, go without saying.
+std::pair<std::size_t, std::size_t> worth_printing(std::vector<stack_line> const& lines) {
+    std::size_t first = 0;
+    while (first + 1 < lines.size() && lines[first].owner == findings::code_owner::cuda) ++first;
+    auto last = lines.size();
+    for (auto i = first; i < lines.size(); ++i)
+        if (lines[i].function == "main" && lines[i].owner == findings::code_owner::program) return {first, i + 1};
+    while (last > first + 1 && lines[last - 1].function == "_start") --last;
+    auto const system = [&](std::size_t i) {
+        return lines[i].owner == findings::code_owner::system || is_header(lines[i].file);
+    };
+    auto bottom = last;
+    while (bottom > first + 1 && system(bottom - 1)) {
+        if (is_exit(lines[--bottom])) return {first, last};  // how a static destructor was reached
+    }
+    return {first, bottom};
+}
+
+// Runs of frames of libraries are folded, but for the one that the program called; the program's own are all there, up
+// to a limit.
 void print_stack(page& to, input const& in, findings::site const& site) {
     constexpr std::size_t most_lines = 14;
-    if (!site.call.stack) {
-        to.line(to.paint(ink::dim, "      (no stack recorded)"));
-        return;
-    }
+    if (!site.call.stack) return to.line(to.paint(ink::dim, "      (no stack recorded)"));
     auto const& process = in.trace.at(in.trace.at(site.call.thread).process);
     auto const& stack = in.stacks.of(site.call.stack);
     auto const lines = lines_of(in, process, stack);
-    std::size_t i = 0;
-    while (i + 1 < lines.size() && lines[i].owner == findings::code_owner::cuda) ++i;
-    std::size_t printed = 0;
-    while (i < lines.size()) {
-        if (printed == most_lines) {
-            to.line(to.paint(ink::dim, fmt::format("      … {} more frames", lines.size() - i)));
+    auto [i, end] = worth_printing(lines);
+    for (std::size_t printed = 0; i < end; ++printed) {
+        if (printed >= most_lines) {
+            to.line(to.paint(ink::dim, fmt::format("      … {} more frames", end - i)));
             break;
         }
         auto run = i;
-        while (run < lines.size() && folds(lines[run])) ++run;
-        if (run - i > 2) {  // keep the frame that the program called, and fold what lies beneath
-            auto const keep = printed == 0 ? 1u : 0u;
-            for (auto k = i; k < i + keep; ++k) print_line(to, lines[k]);
-            to.line(to.paint(ink::dim, folded_text(lines, i + keep, run)));
-            printed += keep + 1;
-            i = run;
-        } else {
+        while (run < end && folds(lines[run])) ++run;
+        auto const keep = printed == 0 ? 1u : 0u;
+        if (run - i <= keep + 1) {
             print_line(to, lines[i++]);
-            ++printed;
+            continue;
         }
+        if (keep > 0) print_line(to, lines[i]);
+        to.line(to.paint(ink::dim, folded_text(lines, i + keep, run)));
+        printed += keep;
+        i = run;
     }
     if (stack.cut) to.line(to.paint(ink::dim, "      … deeper frames were not recorded"));
 }
@@ -309,7 +358,13 @@ std::string render_text(input const& in, style const& how) {
     page to(how);
     print_head(to, in);
     print_losses(to, in);
-    for (std::size_t i = 0; i < in.what.found.size(); ++i) print_finding(to, in, in.what.found[i], i + 1);
+    auto const& found = in.what.found;
+    for (std::size_t i = 0; i < found.size() && i < most_findings; ++i) print_finding(to, in, found[i], i + 1);
+    if (found.size() > most_findings) {
+        to.line(fmt::format("{} more, of less weight; --format json has them all.",
+                            counted(found.size() - most_findings, "finding")));
+        to.line();
+    }
     print_verdict(to, in);
     return to.take();
 }

@@ -53,7 +53,9 @@ std::int64_t statement::integer(int column) const {
 }
 
 std::int64_t statement::integer_or(int column, std::int64_t fallback) const {
-    return is_null(column) ? fallback : integer(column);
+    auto const type = sqlite3_column_type(handle_.get(), column);
+    if (type == SQLITE_INTEGER) return sqlite3_column_int64(handle_.get(), column);
+    return type == SQLITE_NULL ? fallback : integer(column);  // which says what is wrong
 }
 
 std::optional<std::int64_t> statement::optional_integer(int column) const {

@@ -81,12 +81,53 @@ std::string demangled(char const* name) {
     return status == 0 && plain ? plain.get() : name;
 }
 
+// The declaration of what `die` is an instance of: it is that one that stands in its namespace and class.
+Dwarf_Die declaration_of(Dwarf_Die die) {
+    for (int hops = 0; hops < 8; ++hops) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die next;
+        auto* found = dwarf_attr(&die, DW_AT_abstract_origin, &attribute);
+        if (found == nullptr) found = dwarf_attr(&die, DW_AT_specification, &attribute);
+        if (found == nullptr || dwarf_formref_die(found, &next) == nullptr) break;
+        die = next;
+    }
+    return die;
+}
+
+std::string scope_text(Dwarf_Die* scope) {
+    auto const* name = dwarf_diename(scope);
+    switch (dwarf_tag(scope)) {
+        case DW_TAG_namespace:
+            return name ? fmt::format("{}::", name) : std::string{};
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+            return fmt::format("{}::", name ? name : "<lambda>");
+        case DW_TAG_subprogram:
+            return fmt::format("{}::", name ? name : "?");
+        default:
+            return {};
+    }
+}
+
+// Functions of unnamed namespaces, lambdas and many inlined ones have no linkage name: theirs is put together.
+std::string qualified_name(Dwarf_Die* die) {
+    auto declaration = declaration_of(*die);
+    auto const* plain = dwarf_diename(&declaration);
+    if (plain == nullptr) return {};
+    Dwarf_Die* scopes = nullptr;
+    int const count = dwarf_getscopes_die(&declaration, &scopes);
+    std::unique_ptr<Dwarf_Die, decltype(&std::free)> keep(scopes, &std::free);
+    std::string out;
+    for (int i = count - 1; i > 0; --i) out += scope_text(&scopes[i]);
+    if (out.ends_with("<lambda>::") && std::string_view(plain) == "operator()") return out.substr(0, out.size() - 2);
+    return out + plain;
+}
+
 std::string name_of(Dwarf_Die* die) {
     Dwarf_Attribute attribute;
     for (unsigned const name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
         if (auto const* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute))) return demangled(text);
-    auto const* plain = dwarf_diename(die);
-    return plain ? plain : "";
+    return qualified_name(die);
 }
 
 void add_line(symbol& to, Dwfl_Module* module, Dwarf_Addr address) {

@@ -16,8 +16,8 @@ constexpr int most_failures = 20;  // in a row, 10 seconds: then the disk is tak
 class drain_loop {
   public:
     drain_loop(std::filesystem::path const& folder, std::vector<std::filesystem::path> const& spools, trace_file& trace,
-               drain_control& control)
-        : folder_(folder), spools_(spools), trace_(trace), control_(control) {}
+               drain_control& control, drain_limits const& limits)
+        : folder_(folder), spools_(spools), trace_(trace), control_(control), limits_(limits) {}
 
     drain_outcome run() {
         while (step()) {
@@ -47,7 +47,7 @@ class drain_loop {
     }
 
     void start() {
-        drain_ = std::make_unique<folder_drain>(folder_, trace_);
+        drain_ = std::make_unique<folder_drain>(folder_, trace_, limits_);
         for (auto const& spool : spools_) drain_->add(spool);
     }
 
@@ -102,6 +102,7 @@ class drain_loop {
     std::vector<std::filesystem::path> spools_;
     trace_file& trace_;
     drain_control& control_;
+    drain_limits limits_;
     std::unique_ptr<folder_drain> drain_;
     drain_outcome outcome_;
     milliseconds nap_ = shortest_nap;
@@ -111,8 +112,8 @@ class drain_loop {
 }  // namespace
 
 drain_outcome drain_all(std::filesystem::path const& folder, std::vector<std::filesystem::path> const& spools,
-                        trace_file& trace, drain_control& control) {
-    return drain_loop(folder, spools, trace, control).run();
+                        trace_file& trace, drain_control& control, drain_limits const& limits) {
+    return drain_loop(folder, spools, trace, control, limits).run();
 }
 
 }  // namespace lastref::drain

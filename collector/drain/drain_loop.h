@@ -40,6 +40,6 @@ class drain_control {
 // ends. Marks the trace complete or unfinished, and makes it a single file. A full disk is waited out as long as there
 // is patience; what could not be written then stays in the spools.
 drain_outcome drain_all(std::filesystem::path const& folder, std::vector<std::filesystem::path> const& spools,
-                        trace_file& trace, drain_control& control);
+                        trace_file& trace, drain_control& control, drain_limits const& limits = {});
 
 }  // namespace lastref::drain

@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-bool is_alive(spool::spool_identity const& who) {
-    return process_watch(who.pid, who.process_start).alive();
+bool is_alive(spool::spool_file const& spool) {
+    auto const& who = spool.identity();
+    return process_watch::of_writer(who.pid, who.process_start, spool.inode()).alive();
 }
 
 // The collector names its files PID-STARTTICKS-INSTANT.spool; the images of a process that calls exec differ in the
@@ -31,15 +32,15 @@ bool writer_is_alive(fs::path const& path) {
 // Of a process that lives the spool is changed, of others only read.
 spool::spool_file::result open_spool(fs::path const& path) {
     auto result = spool::spool_file::open(path, spool::access::read_only);
-    if (!result.file || !is_alive(result.file->identity())) return result;
+    if (!result.file || !is_alive(*result.file)) return result;
     result.file.reset();  // its lock would be in the way
     return spool::spool_file::open(path, spool::access::read_write);
 }
 
 }  // namespace
 
-folder_drain::folder_drain(fs::path folder, trace_file& trace)
-    : folder_(std::move(folder)), trace_(trace), writer_(trace.db()) {}
+folder_drain::folder_drain(fs::path folder, trace_file& trace, drain_limits const& limits)
+    : folder_(std::move(folder)), trace_(trace), writer_(trace.db()), limits_(limits) {}
 
 folder_drain::~folder_drain() = default;
 
@@ -59,10 +60,22 @@ bool folder_drain::add(fs::path const& path) {
     return false;
 }
 
-void folder_drain::look_for_spools() {
+bool folder_drain::look_for_spools() {
+    std::size_t const before = spools_.size();
     std::error_code gone;
     for (auto const& entry : fs::directory_iterator(folder_, gone)) {
         if (entry.path().extension() == ".spool") add(entry.path());
+    }
+    return spools_.size() != before;
+}
+
+// A spool that we do not know of must hold nothing that is earlier than what a pass writes. So the clock is read, and
+// who is dead is found out, before the last look into the folder: what appears after that look begins later.
+void folder_drain::note_now() {
+    constexpr int most_looks = 10;  // a program that starts processes faster than that must not keep us looking
+    for (int looks = 0; looks < most_looks; ++looks) {
+        for (auto const& spool : spools_) spool->note_now();
+        if (!look_for_spools()) return;
     }
 }
 
@@ -83,7 +96,7 @@ bool folder_drain::start(spool::spool_file file) {
     }
     auto& newest = newest_image_[{file.identity().pid, file.identity().process_start}];
     newest = std::max(newest, file.identity().first_ticks);
-    spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_));
+    spools_.push_back(std::make_unique<spool_drain>(std::move(file), trace_, writer_, limits_));
     mark_replaced();
     spools_.back()->note_now();
     return true;
@@ -99,8 +112,7 @@ void folder_drain::mark_replaced() {
 }
 
 folder_drain::progress folder_drain::pass() {
-    for (auto const& spool : spools_) spool->note_now();
-    look_for_spools();
+    note_now();
     std::uint64_t const read_before = records_read();
     std::uint64_t limit = never;
     for (auto const& spool : spools_) {

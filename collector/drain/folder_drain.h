@@ -33,14 +33,14 @@ struct unreadable_spool {
 // the object must be made anew, which loses nothing.
 class folder_drain {
   public:
-    folder_drain(std::filesystem::path folder, trace_file& trace);
+    folder_drain(std::filesystem::path folder, trace_file& trace, drain_limits const& limits = {});
     ~folder_drain();
 
     // Adds one spool wherever it lies; false and an entry in unreadable() where it cannot be read.
     bool add(std::filesystem::path const& spool);
-    // Takes in spools that have appeared in the folder. Half-written ones are tried again, as long as their process
-    // lives.
-    void look_for_spools();
+    // Takes in spools that have appeared in the folder; are there any? Half-written ones are tried again, as long as
+    // their process lives.
+    bool look_for_spools();
 
     enum class progress { idle, some, backlog };
     // Reads what is there, writes what is due, in one transaction.
@@ -62,6 +62,7 @@ class folder_drain {
 
   private:
     bool start(spool::spool_file file);
+    void note_now();
     void sort_ready();
     void write_ready();
     void finish_complete_ones();
@@ -72,6 +73,7 @@ class folder_drain {
     std::filesystem::path folder_;
     trace_file& trace_;
     trace_writer writer_;
+    drain_limits limits_;
     std::vector<std::unique_ptr<spool_drain>> spools_;
     std::unordered_map<std::string, bool> known_;  // file names seen; false: to be tried again
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> newest_image_;  // by pid and start: first ticks

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -16,6 +18,35 @@ namespace {
 
 std::string proc_path(std::uint32_t pid, std::string const& name) {
     return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+// Some file systems show another device here than fstat does, so the inode and the name must do.
+bool maps_spool(std::istream& maps, std::uint64_t inode) {
+    std::string line;
+    while (std::getline(maps, line)) {
+        std::uint64_t number = 0;
+        if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %" SCNu64, &number) == 1 && number == inode &&
+            line.find(".spool") != std::string::npos)
+            return true;
+    }
+    return false;
+}
+
+// Few processes are in other namespaces, so this is a matter of reading links.
+std::optional<std::uint32_t> find_in_other_namespaces(std::uint64_t inode) {
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    fs::path const ours = fs::read_symlink("/proc/self/ns/pid", failed);
+    for (auto const& entry : fs::directory_iterator("/proc", failed)) {
+        auto const pid = static_cast<std::uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
+        if (pid == 0) continue;
+        std::error_code unknown;
+        fs::path const its = fs::read_symlink(entry.path() / "ns/pid", unknown);
+        if (unknown || its == ours) continue;
+        std::ifstream maps(entry.path() / "maps");
+        if (maps_spool(maps, inode)) return pid;
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -33,6 +64,8 @@ std::optional<process_stat> read_process_stat(std::uint32_t pid) {
     fields >> stat.state;
     for (int field = 4; field < 22; ++field) fields >> skipped;
     if (!(fields >> stat.start_ticks)) return std::nullopt;
+    for (int field = 23; field < 28; ++field) fields >> skipped;
+    fields >> stat.start_stack;
     return stat;
 }
 
@@ -53,13 +86,33 @@ process_watch::process_watch(std::uint32_t pid, std::uint64_t start_ticks) : pid
     pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0u));
     auto const stat = read_process_stat(pid);
     alive_ = stat && stat->start_ticks == start_ticks;
+    if (alive_) start_stack_ = stat->start_stack;
+}
+
+process_watch process_watch::of_writer(std::uint32_t pid, std::uint64_t start_ticks, std::uint64_t inode) {
+    process_watch by_number(pid, start_ticks);
+    if (by_number.alive_) return by_number;
+    auto const elsewhere = find_in_other_namespaces(inode);
+    auto const stat = elsewhere ? read_process_stat(*elsewhere) : std::nullopt;
+    if (!stat) return by_number;
+    process_watch found(*elsewhere, stat->start_ticks);
+    found.same_numbers_ = false;
+    return found;
+}
+
+bool process_watch::image_changed() const {
+    auto const stat = read_process_stat(pid_);
+    return stat && stat->start_ticks == start_ticks_ && start_stack_ > 1 && stat->start_stack > 1 &&
+           stat->start_stack != start_stack_;
 }
 
 process_watch::process_watch(process_watch&& other) noexcept
     : pid_(other.pid_),
       start_ticks_(other.start_ticks_),
       pidfd_(std::exchange(other.pidfd_, -1)),
-      alive_(other.alive_) {}
+      start_stack_(other.start_stack_),
+      alive_(other.alive_),
+      same_numbers_(other.same_numbers_) {}
 
 process_watch::~process_watch() {
     if (pidfd_ >= 0) close(pidfd_);
@@ -79,16 +132,7 @@ bool process_watch::alive() {
 
 bool process_watch::maps(std::uint64_t inode) const {
     std::ifstream file(proc_path(pid_, "maps"));
-    if (!file) return true;
-    // Some file systems show another device here than fstat does, so the inode and the name must do.
-    std::string line;
-    while (std::getline(file, line)) {
-        std::uint64_t number = 0;
-        if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %" SCNu64, &number) == 1 && number == inode &&
-            line.find(".spool") != std::string::npos)
-            return true;
-    }
-    return false;
+    return !file || maps_spool(file, inode);
 }
 
 }  // namespace lastref::drain

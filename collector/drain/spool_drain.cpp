@@ -14,12 +14,11 @@ using spool::thread_state;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 // Times in ns; see docs/adr/0002-order.md for why each is what it is.
-constexpr std::uint64_t margin = 1'000'000;       // between taking a stamp and what it says being visible to us
-constexpr std::uint64_t preemption = 20'000'000;  // for which a thread may stand between its stamp and its record
-constexpr std::uint64_t window = 2'000'000'000;   // for which calls under way hold others back
+constexpr std::uint64_t margin = 1'000'000;        // between taking a stamp and what it says being visible to us
+constexpr std::uint64_t preemption = 250'000'000;  // for which a thread may stand between its stamp and its record
+constexpr std::uint64_t window = 2'000'000'000;    // for which calls under way hold others back
 constexpr std::uint64_t looking_interval = 1'000'000'000;
 
-constexpr std::uint32_t waiting_records = 65536;  // read ahead of the watermark, all threads together
 constexpr std::uint32_t fewest_per_thread = 256;
 constexpr std::uint32_t segments_of_a_busy_pass = 4;
 
@@ -47,12 +46,13 @@ std::string_view phase_name(spool::phase what) {
 
 }  // namespace
 
-spool_drain::spool_drain(spool::spool_file file, trace_file& trace, trace_writer& writer)
+spool_drain::spool_drain(spool::spool_file file, trace_file& trace, trace_writer& writer, drain_limits const& limits)
     : file_(std::move(file)),
       trace_(trace),
       writer_(writer),
+      limits_(limits),
       rows_(file_, trace, writer),
-      watch_(file_.identity().pid, file_.identity().process_start),
+      watch_(process_watch::of_writer(file_.identity().pid, file_.identity().process_start, file_.inode())),
       clock_(file_.identity().clock, {file_.identity().first_ticks, file_.identity().first_monotonic_ns}) {
     read_clock_pairs();
     if (rows_.found()) load_earlier_work();
@@ -135,7 +135,7 @@ void spool_drain::read() {
     hard_limit_ = never;
     new_segments_ = 0;
     std::uint32_t const slots = file_.thread_slots_used();
-    auto const share = static_cast<std::uint32_t>(waiting_records / std::max<std::size_t>(threads_.size(), 1));
+    auto const share = static_cast<std::uint32_t>(limits_.records_ahead / std::max<std::size_t>(threads_.size(), 1));
     std::uint32_t const most = std::max(fewest_per_thread, share);
     for (std::uint32_t slot = 0; slot < slots; ++slot) read_slot(slot, most);
     if (!alive_ && read_everything()) read_what_is_left();
@@ -219,8 +219,8 @@ bool spool_drain::read_strays() {
         auto const* const segment = file_.segment(next.index);
         if (segment && segment->serial == next.serial) {
             thread_drain& owner = thread(segment->thread_slot, segment->thread_serial, segment->tid);
-            owner.read_stray(file_, next.index, waiting_records);
-            if (!owner.read_everything() || waiting_.size() >= waiting_records) {
+            owner.read_stray(file_, next.index, limits_.records_ahead);
+            if (!owner.read_everything() || waiting_.size() >= limits_.records_ahead) {
                 force();
                 return false;
             }
@@ -281,7 +281,7 @@ void spool_drain::text(thread_drain& thread, spool::text_kind kind, std::string 
 }
 
 void spool_drain::name_thread(thread_drain& thread) {
-    if (thread.named) return;
+    if (thread.named || !watch_.same_numbers()) return;
     auto const name = read_thread_name(file_.identity().pid, thread.tid());
     if (!name || *name == thread.name) return;
     thread.name = *name;
@@ -292,10 +292,11 @@ void spool_drain::name_thread(thread_drain& thread) {
 // callback. What is no thread of the process any more writes no more.
 void spool_drain::look_at_threads() {
     looked_ns_ = now_.ns;
+    if (watch_.image_changed() && !watch_.maps(file_.inode())) replaced_ = true;
     for (auto const& [serial, one] : threads_) {
         if (one->ended) continue;
         name_thread(*one);
-        one->gone = !thread_exists(file_.identity().pid, one->tid());
+        one->gone = watch_.same_numbers() && !thread_exists(file_.identity().pid, one->tid());
     }
 }
 
@@ -340,6 +341,7 @@ void spool_drain::write(ready_record const& ready) {
 void spool_drain::write_phase(ready_record const& ready) {
     auto const& record = ready.what.view.phase();
     last_phase_ = record.what;
+    last_phase_of_ = ready.what.thread;
     writer_.add_phase(rows_.id(), time(record.at), phase_name(record.what), ready.what.thread->row());
     if (record.what == spool::phase::driver_initialized) rows_.driver_version(record.value);
 }
@@ -380,6 +382,8 @@ std::optional<stack_id> spool_drain::stack_of(waiting_record const& record) {
 
 void spool_drain::write_call(ready_record const& ready) {
     event_row const row = row_of(ready);
+    // A thread that makes calls after its exec is one whose exec has failed.
+    if (last_phase_ == spool::phase::exec && last_phase_of_ == ready.what.thread) last_phase_.reset();
     if (ready.what.view.type() == record_type::close) return write_close(ready, row);
     bool const open = ready.what.view.type() == record_type::open;
     event_id const id = writer_.add_event(row);

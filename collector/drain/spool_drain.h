@@ -26,6 +26,12 @@ namespace lastref::drain {
 
 class spool_drain;
 
+struct drain_limits {
+    // Records that are read before their turn has come, all threads of a process together. At most that many, and a few
+    // more, are held in memory and written in one transaction.
+    std::uint32_t records_ahead = 262144;
+};
+
 // A record whose turn has come.
 struct ready_record {
     std::uint64_t ns;  // its key as CLOCK_MONOTONIC
@@ -37,7 +43,7 @@ struct ready_record {
 class spool_drain final : private record_sink {
   public:
     // `trace` must have its start time, and must not have the process complete already (process_rows::complete_in).
-    spool_drain(spool::spool_file file, trace_file& trace, trace_writer& writer);
+    spool_drain(spool::spool_file file, trace_file& trace, trace_writer& writer, drain_limits const& limits);
     spool_drain(spool_drain const&) = delete;
     spool_drain& operator=(spool_drain const&) = delete;
 
@@ -115,6 +121,7 @@ class spool_drain final : private record_sink {
     std::unique_ptr<segment_supplier> supplier_;  // uses file_
     trace_file& trace_;
     trace_writer& writer_;
+    drain_limits limits_;
     process_rows rows_;
     process_watch watch_;
     clock_map clock_;
@@ -126,6 +133,7 @@ class spool_drain final : private record_sink {
     std::vector<waiting_record> waiting_;
     std::deque<spool::call_record> in_flight_;
     std::optional<spool::phase> last_phase_;
+    thread_drain const* last_phase_of_ = nullptr;
     exit_result exit_;
     clock_reading now_{};
     std::uint64_t soft_limit_ = 0;  // ticks; by calls under way, held to for a bounded time only

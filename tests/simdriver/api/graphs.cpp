@@ -131,6 +131,10 @@ CUresult find_pair(graph const& in, CUgraphNode from, CUgraphNode to, node_ptr& 
     return first->of == &in && second->of == &in && first != second ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+bool depends(node const& on, node const& from) {
+    return std::any_of(on.after.begin(), on.after.end(), [&from](edge const& each) { return each.from == &from; });
+}
+
 CUresult add_edges(CUgraph handle, CUgraphNode const* from, CUgraphNode const* to, CUgraphEdgeData const* data,
                    std::size_t count) {
     graph_ptr in;
@@ -139,7 +143,7 @@ CUresult add_edges(CUgraph handle, CUgraphNode const* from, CUgraphNode const* t
     for (std::size_t index = 0; index < count; ++index) {
         node_ptr first, second;
         SIM_TRY(find_pair(*in, from[index], to[index], first, second));
-        if (reaches(*second, *first)) return CUDA_ERROR_INVALID_VALUE;
+        if (reaches(*second, *first) || depends(*second, *first)) return CUDA_ERROR_INVALID_VALUE;
         second->after.push_back({first.get(), data ? data[index] : CUgraphEdgeData{}});
     }
     return CUDA_SUCCESS;
@@ -301,7 +305,8 @@ CUresult cuGraphAddMemAllocNode(call const&, CUgraphNode* out, CUgraph to, CUgra
 
 CUresult cuGraphAddMemFreeNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after, std::size_t count,
                                CUdeviceptr address) {
-    return add(out, to, after, nullptr, count, [address](graph&, work& what) { return free_from(address, what); });
+    return add(out, to, after, nullptr, count,
+               [address](graph& into, work& what) { return free_from(into, address, what); });
 }
 
 CUresult cuGraphAddNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after, std::size_t count,

@@ -71,13 +71,14 @@ CUresult cuMemAllocManaged(call const& c, CUdeviceptr* out, std::size_t bytes, u
     return CUDA_SUCCESS;
 }
 
-// Works on a thread without a context, and on stream-ordered and graph memory too; waits for the device's work.
+// Works on a thread without a context, and on stream-ordered and graph memory too. It waits for the device's work, but
+// not for stream-ordered memory: whoever frees that like this has waited.
 CUresult cuMemFree(call const& c, CUdeviceptr address) {
     if (!address) return CUDA_SUCCESS;
     SIM_TRY(unsafe(c));
     allocation_ptr const gone = memory().at(address);
     if (!gone) return CUDA_ERROR_INVALID_VALUE;
-    synchronize(c, *gone->owner);
+    if (gone->kind != memory_kind::pool) synchronize(c, *gone->owner);
     if (memory().at(address) != gone) return CUDA_ERROR_INVALID_VALUE;  // freed by another thread meanwhile
     switch (gone->kind) {
         case memory_kind::device:

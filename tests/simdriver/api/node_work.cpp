@@ -56,8 +56,13 @@ CUresult semaphores_from(CUexternalSemaphore const* handles, Params const* param
     return CUDA_SUCCESS;
 }
 
+// A graph that is moved becomes the node's own; otherwise the node gets a copy.
 CUresult child_in(CUgraphNodeParams const& params, work& out) {
-    return child_from(params.graph.graph, out);
+    auto const from = graphs().find(params.graph.graph);
+    if (params.graph.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return child_from(params.graph.graph, out);
+    if (!from || from->embedded) return CUDA_ERROR_INVALID_VALUE;
+    out = child_work{from};
+    return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -135,9 +140,9 @@ CUresult alloc_from(CUDA_MEM_ALLOC_NODE_PARAMS* params, work& out) {
     return CUDA_SUCCESS;
 }
 
-CUresult free_from(CUdeviceptr address, work& out) {
+CUresult free_from(graph const& into, CUdeviceptr address, work& out) {
     auto const memory = find_graph_memory(address);
-    if (!memory) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || freed_in(into, *memory)) return CUDA_ERROR_INVALID_VALUE;
     out = free_work{address, memory};
     return CUDA_SUCCESS;
 }
@@ -195,7 +200,7 @@ CUresult work_from(graph& into, CUgraphNodeParams* params, work& out) {
         case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
             return alloc_in_place(*params, out);
         case CU_GRAPH_NODE_TYPE_MEM_FREE:
-            return free_from(params->free.dptr, out);
+            return free_from(into, params->free.dptr, out);
         case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
             return batch_in(*params, out);
         case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:

@@ -15,7 +15,7 @@ CUresult child_from(CUgraph child, work& out);
 CUresult record_from(CUevent handle, work& out);
 CUresult wait_from(CUevent handle, work& out);
 CUresult alloc_from(CUDA_MEM_ALLOC_NODE_PARAMS* params, work& out);
-CUresult free_from(CUdeviceptr address, work& out);
+CUresult free_from(graph const& into, CUdeviceptr address, work& out);
 CUresult batch_from(CUDA_BATCH_MEM_OP_NODE_PARAMS const* params, work& out);
 CUresult conditional_from(graph& into, CUDA_CONDITIONAL_NODE_PARAMS const& params, work& out);
 CUresult signal_from(CUexternalSemaphore const* handles, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS const* params,

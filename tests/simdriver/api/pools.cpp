@@ -38,7 +38,7 @@ CUresult alloc_async(call const& c, CUdeviceptr* out, std::size_t bytes, CUmemor
 CUresult capture_free(stream& on, CUdeviceptr address) {
     if (on.capturing->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     graph_memory_ptr const memory = find_graph_memory(address);
-    if (!memory) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || freed_in(*on.capturing->into, *memory)) return CUDA_ERROR_INVALID_VALUE;
     return capture_work(on, free_work{address, memory});
 }
 
@@ -46,6 +46,14 @@ CUresult free_graph_memory(stream& on, CUdeviceptr address) {
     auto const freed = std::make_shared<operation>();
     let_go(find_graph_memory(address), freed);
     submit(on, freed);
+    return CUDA_SUCCESS;
+}
+
+// Plain memory may be freed like this too: it waits for the device first, as cuMemFree does.
+CUresult free_plain_memory(call const& c, allocation_ptr const& gone) {
+    synchronize(c, *gone->owner);
+    if (memory().at(gone->base) != gone) return CUDA_ERROR_INVALID_VALUE;  // freed by another thread meanwhile
+    release(*gone);
     return CUDA_SUCCESS;
 }
 
@@ -156,6 +164,7 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
     if (on->capturing) return capture_free(*on, address);
     allocation_ptr const gone = memory().at(address);
     if (gone && gone->kind == memory_kind::graph) return free_graph_memory(*on, address);
+    if (gone && gone->kind == memory_kind::device) return free_plain_memory(c, gone);
     if (!gone || gone->kind != memory_kind::pool) return CUDA_ERROR_INVALID_VALUE;
     free_ordered(gone, on);
     return CUDA_SUCCESS;

@@ -23,6 +23,14 @@ void forked_child() {
     if (state.life == phase::initialised) state.life = phase::forked;
 }
 
+// The thread's default stream takes no more work; what is on it completes, and the legacy stream still waits for it.
+void end_thread_in(context& in, std::uint64_t thread) {
+    auto const found = in.per_thread.find(thread);
+    if (found == in.per_thread.end()) return;
+    if (found->second->last && !found->second->last->done) in.left_behind.push_back(found->second->last);
+    in.per_thread.erase(found);
+}
+
 }  // namespace
 
 driver_state& driver() {
@@ -48,7 +56,7 @@ void thread_gone(thread_state& ending) {
     driver_state& state = driver();
     if (state.life != phase::initialised) return;
     std::unique_lock const held(state.lock);
-    state.contexts.for_each([&ending](context_ptr const& each) { each->per_thread.erase(ending.id); });
+    state.contexts.for_each([&ending](context_ptr const& each) { end_thread_in(*each, ending.id); });
     ending.stack.clear();
 }
 

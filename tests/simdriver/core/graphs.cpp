@@ -143,6 +143,13 @@ node_ptr find_clone(graph const& in, std::uint64_t id) {
     return nullptr;
 }
 
+bool freed_in(graph const& of, graph_memory const& memory) {
+    return std::any_of(of.nodes.begin(), of.nodes.end(), [&memory](node_ptr const& each) {
+        auto const* const free = std::get_if<free_work>(&each->what);
+        return free && free->memory.get() == &memory;
+    });
+}
+
 bool reaches(node const& from, node const& to) {
     return &from == &to || std::any_of(to.after.begin(), to.after.end(),
                                        [&from](edge const& each) { return reaches(from, *each.from); });

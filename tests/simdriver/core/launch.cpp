@@ -27,13 +27,6 @@ CUresult check_memory(exec const& what) {
     return unfreed && !automatic ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-void free_unfreed(graph const& in, operation_ptr const& when) {
-    any_node(in, [&when](node const& each) {
-        if (allocated_and_unfreed(each)) let_go(std::get<alloc_work>(each.what).memory, when);
-        return false;
-    });
-}
-
 bool back_allocations(graph const& in) {
     return !any_node(in, [](node const& each) {
         auto const* const alloc = std::get_if<alloc_work>(&each.what);
@@ -111,6 +104,16 @@ class expansion {
     std::map<node const*, operation_ptr> last_of_;
 };
 
+// Measured: a destructor that waited for a launch runs about a millisecond after the stream has synchronized.
+constexpr std::chrono::microseconds release_delay{1000};
+
+void let_go_later(std::vector<std::shared_ptr<reference_set>> held) {
+    auto const later = std::make_shared<operation>();
+    later->duration = release_delay;
+    later->completed = [held = std::move(held)]() mutable { held.clear(); };
+    driver().work.submit(later, {});
+}
+
 void set_conditionals(graph const& of) {
     for (auto const& [handle, value] : of.conditionals)
         if (value->assigned_at_launch) value->current = value->initial;
@@ -121,15 +124,13 @@ void set_conditionals(graph const& of) {
 CUresult launch(call const&, exec_ptr const& what, stream& on) {
     if (CUresult const result = check_memory(*what); result != CUDA_SUCCESS) return result;
     auto const begin = std::make_shared<operation>(), end = std::make_shared<operation>();
-    free_unfreed(*what->copy, begin);
     if (!back_allocations(*what->copy)) return CUDA_ERROR_OUT_OF_MEMORY;
     set_conditionals(*what->copy);
     submit(on, begin, {what->last_launch});
     auto const ends = expansion(*what->copy, begin).ends();
     std::vector<std::shared_ptr<reference_set>> held;
     hold_references(*what->copy, held);
-    // What the launch works with, children of child graphs included, stays until it has finished.
-    end->completed = [held = std::move(held), copy = what->copy]() mutable { held.clear(); };
+    end->completed = [held = std::move(held), copy = what->copy] { let_go_later(held); };
     submit(on, end, ends);
     what->last_launch = end;
     return CUDA_SUCCESS;

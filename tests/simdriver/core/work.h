@@ -116,6 +116,8 @@ handle_table<CUexternalSemaphore, external_semaphore>& semaphores();
 
 // Graph memory: found by address whether backed or not; backs it, and lets it go in the order of an operation.
 graph_memory_ptr find_graph_memory(std::uintptr_t base);
+// Whether a node of the graph frees it already: a graph frees an allocation at most once.
+bool freed_in(graph const& of, graph_memory const& memory);
 graph_memory_ptr make_graph_memory(device& owner, std::size_t bytes);
 bool back(graph_memory_ptr const& memory);
 void let_go(graph_memory_ptr const& memory, operation_ptr const& when);

@@ -105,6 +105,7 @@ TEST_F(graphs, shape_can_be_read_and_changed) {
     EXPECT_EQ(number, 2u);
     EXPECT_NE(std::find(after.begin(), after.end(), b), after.end());
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &c, &a, nullptr, 1)) << "a cycle";
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &a, &b, nullptr, 1)) << "already there";
     OK(cuGraphRemoveDependencies(graph, &a, &c, nullptr, 1));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies(graph, &a, &c, nullptr, 1));
     OK(cuGraphDestroyNode(b));
@@ -152,6 +153,22 @@ TEST_F(graphs, child_graph_is_a_copy_that_the_node_owns) {
     std::size_t number = 0;
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(embedded, nullptr, &number));
     OK(cuGraphExecDestroy(exec));
+}
+
+TEST_F(graphs, child_graph_can_be_moved_into_its_node) {
+    CUgraph const child = make_graph(), parent = make_graph();
+    CUgraph embedded = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    params.graph.graph = child;
+    params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    OK(cuGraphAddNode(&node, parent, nullptr, nullptr, 0, &params));
+    OK(cuGraphChildGraphNodeGetGraph(node, &embedded));
+    EXPECT_EQ(embedded, child);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(child));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&node, parent, nullptr, nullptr, 0, &params));
+    OK(cuGraphDestroy(parent));
 }
 
 TEST_F(graphs, conditional_body_runs_when_its_value_says_so) {
@@ -283,15 +300,18 @@ TEST_F(graph_memory, automatic_free_at_launch_not_at_destruction) {
     run(exec);
     run(exec);
     EXPECT_EQ(used(), 4096u);
+    EXPECT_EQ(reserved(), 4096u);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
     EXPECT_EQ(used(), 4096u);
     OK(cuMemFree(inside));
+    OK(cuDeviceGraphMemTrim(0));
 }
 
 TEST_F(graph_memory, free_node_frees) {
     CUgraphNode free = nullptr;
     OK(cuGraphAddMemFreeNode(&free, graph, &alloc, 1, inside));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddMemFreeNode(&free, graph, &alloc, 1, inside)) << "once a graph";
     CUgraphExec const exec = instantiate(graph);
     run(exec);
     run(exec);

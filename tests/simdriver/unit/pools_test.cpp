@@ -137,5 +137,24 @@ TEST_F(pools, plain_free_takes_stream_ordered_memory) {
     OK(cuMemPoolDestroy(pool));
 }
 
+TEST_F(pools, stream_ordered_free_takes_plain_memory_and_waits) {
+    CUdeviceptr plain = 0;
+    OK(cuMemAlloc(&plain, 64));
+    std::atomic<int> freed{0};
+    std::thread other;
+    {
+        gate held(stream);
+        other = std::thread([&] {
+            EXPECT_EQ(cuMemFreeAsync(plain, stream), CUDA_SUCCESS);
+            freed = 1;
+        });
+        give_it_time();
+        EXPECT_EQ(freed, 0);
+    }
+    other.join();
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(plain));
+    OK(cuMemPoolDestroy(pool));
+}
+
 }  // namespace
 }  // namespace lastref::simdriver::test

@@ -177,6 +177,25 @@ TEST_F(streams, token_is_one_stream_per_thread) {
     EXPECT_NE(mine, legacy);
 }
 
+TEST_F(streams, work_of_an_ended_thread_completes_before_the_legacy_stream_goes_on) {
+    CUdeviceptr word = 0;
+    std::atomic<int> on_legacy{0};
+    OK(cuMemAlloc(&word, 4));
+    OK(cuMemsetD32(word, 0, 1));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    on_thread([&] {
+        EXPECT_EQ(cuCtxSetCurrent(primary), CUDA_SUCCESS);
+        EXPECT_EQ(cuStreamWaitValue32(CU_STREAM_PER_THREAD, word, 1, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+    });
+    OK(cuLaunchHostFunc(CU_STREAM_LEGACY, count, &on_legacy));
+    give_it_time();
+    EXPECT_EQ(on_legacy, 0);
+    OK(cuStreamWriteValue32(stream, word, 1, 0));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    EXPECT_EQ(on_legacy, 1);
+    OK(cuMemFree(word));
+}
+
 TEST_F(streams, default_streams_cannot_be_destroyed) {
     GIVES(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(nullptr));
     GIVES(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(CU_STREAM_LEGACY));
@@ -184,13 +203,21 @@ TEST_F(streams, default_streams_cannot_be_destroyed) {
 }
 
 TEST_F(streams, slow_callback_holds_up_all_others) {
-    std::atomic<int> release{0}, ran{0};
-    OK(cuLaunchHostFunc(
-        blocking, [](void* data) { becomes(*static_cast<std::atomic<int>*>(data), 1); }, &release));
+    struct slow {
+        std::atomic<int> begun{0}, released{0};
+    } first;
+    std::atomic<int> ran{0};
+    auto const run = [](void* data) {
+        auto& self = *static_cast<slow*>(data);
+        self.begun = 1;
+        becomes(self.released, 1);
+    };
+    OK(cuLaunchHostFunc(blocking, run, &first));
+    ASSERT_TRUE(becomes(first.begun, 1));
     OK(cuLaunchHostFunc(other, count, &ran));
     give_it_time();
     EXPECT_EQ(ran, 0);
-    release = 1;
+    first.released = 1;
     OK(cuStreamSynchronize(other));
     EXPECT_EQ(ran, 1);
 }

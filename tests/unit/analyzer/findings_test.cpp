@@ -78,11 +78,13 @@ TEST_F(completeness, dropped_records) {
 }
 
 TEST_F(completeness, losses_that_the_schema_does_not_know_count) {
+    main.call("cuCtxGetCurrent");
     t.loss("of_a_newer_collector", 1);
     EXPECT_EQ(reasons().size(), 1u);
 }
 
 TEST_F(completeness, cut_stacks_hide_nothing) {
+    main.call("cuCtxGetCurrent");
     t.loss("stacks_cut", 3);
     auto const what = test::analyse(t);
     EXPECT_TRUE(what.incomplete.empty());
@@ -103,6 +105,7 @@ TEST_F(completeness, every_loss_is_listed_with_its_count) {
 }
 
 TEST_F(completeness, unfinished_recording) {
+    main.call("cuCtxGetCurrent");
     t.state("recording");
     EXPECT_EQ(reasons().size(), 1u);
 }
@@ -113,7 +116,13 @@ TEST_F(completeness, abrupt_end_of_a_process_that_used_the_driver) {
     ASSERT_EQ(reasons().size(), 1u);
 }
 
+TEST_F(completeness, trace_without_a_call) {
+    EXPECT_EQ(reasons().size(), 1u);
+}
+
 TEST_F(completeness, abrupt_end_of_a_process_that_did_not) {
+    main.call("cuCtxGetCurrent");
+    t.process("/build/child", 4712);
     t.ends("abrupt", {}, 11);
     EXPECT_TRUE(reasons().empty());
 }

@@ -296,6 +296,31 @@ TEST_F(ledger_events, update_replaces_what_the_executable_graph_held) {
     expect_agreed();
 }
 
+// An update is recorded at its end, and a destructor that it sets off may run inside it.
+TEST_F(ledger_events, destructor_inside_the_update_that_set_it_off) {
+    create();
+    create_graph(graph);
+    retain_by(graph);
+    instantiate(graph);
+    destroy(graph);
+    create_graph(other_graph);
+    destructor();
+    main.call("cuGraphExecUpdate_v2", {.object = exec, .other = other_graph, .lasts_ms = 2});
+    expect_agreed();
+}
+
+TEST_F(ledger_events, destructor_before_the_update_began) {
+    create();
+    create_graph(graph);
+    retain_by(graph);
+    instantiate(graph);
+    destroy(graph);
+    create_graph(other_graph);
+    destructor();
+    main.call("cuGraphExecUpdate_v2", {.object = exec, .other = other_graph});
+    expect_unexpected();
+}
+
 TEST_F(ledger_events, update_takes_the_new_references) {
     create_graph(graph);
     instantiate(graph);

@@ -191,6 +191,19 @@ TEST(text_report, deep_stack_is_shortened_around_libraries) {
     test::expect_golden(rendered(t, format::text), "deep_stack.txt");
 }
 
+TEST(text_report, ends_at_what_a_person_can_read) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    for (std::uint64_t i = 0; i < 60; ++i)
+        main.call("cuMemAlloc_v2",
+                  {.object = 0x1000 * (i + 1), .size = 64, .stack = {"f" + std::to_string(i), "main"}});
+    auto const text = rendered(t, format::text);
+    EXPECT_NE(text.find("\n40. "), std::string::npos);
+    EXPECT_EQ(text.find("\n41. "), std::string::npos);
+    EXPECT_NE(text.find("20 findings more"), std::string::npos);
+    EXPECT_NE(text.find("60 warnings"), std::string::npos);
+}
+
 TEST(text_report, colour_only_where_asked_for) {
     one_of_each plain;
     EXPECT_EQ(rendered(plain, format::text).find('\x1b'), std::string::npos);

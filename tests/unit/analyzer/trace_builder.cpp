@@ -220,13 +220,13 @@ std::int64_t trace_builder::add_event(thread_builder const& thread, std::string_
     auto const& functions = what.stack.empty() ? thread.stack_ : what.stack;
     auto const stack_id = functions.empty() ? std::optional<std::int64_t>{} : stack(thread.process_, functions);
     auto context = what.context.value_or(thread.context_);
-    constexpr std::int64_t length = 2000;
+    auto const length = what.lasts_ms * 1'000'000 + 2000;
     sql(
         fmt::format("INSERT INTO event (begin, duration, thread, api, result, context, stream, object, other, size, "
                     "extra, stack, flags) "
                     "VALUES ({}, {}, {}, (SELECT id FROM api WHERE symbol = {}), {}, {}, {}, {}, {}, {}, {}, {}, {})",
-                    clock_, what.result ? fmt::format("{}", length) : "NULL", thread.id_, sql_text(symbol),
-                    number_or_null(what.result), context ? fmt::format("{}", context) : "NULL",
+                    clock_ - what.lasts_ms * 1'000'000, what.result ? fmt::format("{}", length) : "NULL", thread.id_,
+                    sql_text(symbol), number_or_null(what.result), context ? fmt::format("{}", context) : "NULL",
                     signed_value(what.stream), signed_value(what.object), signed_value(what.other),
                     signed_value(what.size), signed_value(what.extra), number_or_null(stack_id), what.flags));
     clock_ += 1'000'000;

@@ -33,6 +33,7 @@ struct call {
     std::optional<std::int64_t> result = 0;              // none: had not returned
     std::optional<std::int64_t> context = std::nullopt;  // row id; else the thread's
     int flags = 0;
+    std::int64_t lasts_ms = 0;            // began so long before its row's place: calls that sort by their end
     std::vector<std::string> stack = {};  // innermost first; else the thread's
 };
 

@@ -96,10 +96,11 @@ TEST_F(kill_test, import_after_kills_of_the_import) {
         spool_writer writer(folder / "999999999-1.spool");
         for (unsigned t = 0; t < threads; ++t) write_all_kinds(*writer.thread(100 + t), start + 1000, calls, t);
     }
+    drain::drain_limits const often{.records_ahead = 8192};  // many transactions to be killed between and inside
     int kills = 0;
     bool done = false;
     while (!done && kills < 40) {
-        done = kill_after(in_child([&] { drain_folder(folder.path(), trace); }), some_time(250'000));
+        done = kill_after(in_child([&] { drain_folder(folder.path(), trace, often); }), some_time(250'000));
         kills += !done;
     }
     if (!done) drain_folder(folder.path(), trace);

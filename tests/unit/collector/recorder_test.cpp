@@ -42,7 +42,11 @@ struct recorder_test : testing::Test {
     std::filesystem::path spools = folder / "spools";
     std::vector<std::string> notes;
 
-    void SetUp() override { std::filesystem::create_directory(spools); }
+    void SetUp() override {
+        std::filesystem::create_directory(spools);
+        // The recorded program is built with the sanitizer too, and does not like to see another library preloaded.
+        setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    }
 
     drain::record_options options(std::vector<std::string> const& command) {
         drain::record_options all;
@@ -192,14 +196,12 @@ TEST_F(recorder_test, a_process_that_outlives_the_program) {
     ASSERT_TRUE(result.spools_left);
     EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), strings{"processes_unfinished|1"});
     EXPECT_EQ(state(), "unfinished");
-    std::this_thread::sleep_for(milliseconds(1200));
+    auto const child = static_cast<pid_t>(number(trace, "SELECT pid FROM process WHERE spool IS NOT NULL"));
+    wait_until([child] { return kill(child, 0) != 0; });
     ASSERT_TRUE(drain::import_rest(trace, {}));
     EXPECT_EQ(state(), "complete");
     EXPECT_EQ(events(), 40);
     EXPECT_EQ(number(trace, "SELECT count(*) FROM loss"), 0);
-    EXPECT_EQ(
-        number(trace, "SELECT count(*) FROM process AS child JOIN process AS parent ON child.parent_pid = parent.pid"),
-        1);
     EXPECT_EQ(broken_rule(trace), "");
     EXPECT_TRUE(std::filesystem::is_empty(spools));
 }

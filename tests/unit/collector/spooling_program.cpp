@@ -25,17 +25,17 @@ std::uint64_t now() {
     return drain::read_clocks(spool::clock_kind::monotonic_ns).ticks;
 }
 
+// As the collector names them: the images of a process that calls exec differ in the last number.
 std::filesystem::path spool_path(test::spool_options const& options) {
-    std::string const name = std::to_string(options.pid) + "-" + std::to_string(options.process_start);
     std::filesystem::path const folder = std::getenv("LASTREF_SPOOL_DIR");
-    auto const first = folder / (name + ".spool");
-    return std::filesystem::exists(first) ? folder / (name + ".1.spool") : first;
+    return folder / (std::to_string(options.pid) + "-" + std::to_string(options.process_start) + "-" +
+                     std::to_string(options.first_ns) + ".spool");
 }
 
 void write_spool(unsigned calls, std::string const& way) {
     test::spool_options options = test::options_of_this_process();
     options.parent_pid = static_cast<std::uint32_t>(getppid());
-    auto* const writer = new test::spool_writer(spool_path(options), options);  // mapped until the process is gone
+    static auto* const writer = new test::spool_writer(spool_path(options), options);  // mapped to the very end
     auto const me = writer->thread(options.pid);
     for (unsigned i = 0; i < calls; ++i) {
         me->call(test::make_call({.api = hooks::abi::cuMemAlloc_v2, .begin = now(), .duration = 1, .object = i + 1}));

@@ -46,11 +46,12 @@ std::string broken_rule(std::filesystem::path const& trace) {
     return {};
 }
 
-drain::drain_outcome drain_folder(std::filesystem::path const& folder, std::filesystem::path const& trace) {
+drain::drain_outcome drain_folder(std::filesystem::path const& folder, std::filesystem::path const& trace,
+                                  drain::drain_limits const& limits) {
     drain::trace_claim claim(trace, drain::trace_claim::existing::continue_it);
     drain::trace_file file(claim);
     no_patience control;
-    return drain::drain_all(folder, {}, file, control);
+    return drain::drain_all(folder, {}, file, control, limits);
 }
 
 }  // namespace lastref::test

@@ -19,7 +19,8 @@ std::int64_t number(std::filesystem::path const& trace, std::string const& sql);
 std::string broken_rule(std::filesystem::path const& trace);
 
 // Drains all spools of dead processes that lie in `folder` into `trace`, which is made if there is none.
-drain::drain_outcome drain_folder(std::filesystem::path const& folder, std::filesystem::path const& trace);
+drain::drain_outcome drain_folder(std::filesystem::path const& folder, std::filesystem::path const& trace,
+                                  drain::drain_limits const& limits = {});
 
 // A control that never sleeps long, for processes that are gone.
 class no_patience : public drain::drain_control {
