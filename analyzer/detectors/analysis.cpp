@@ -37,9 +37,14 @@ class call_counter : public model::observer {
 // Everything that listens, in the order in which it is told: what others ask comes first; causes come before
 // consequences.
 struct listeners {
-    explicit listeners(store::trace const& trace)
-        : calls(trace), accountant(completion), links(trace), places(trace), file{trace,      places, accountant,
-                                                                                  completion, links,  found} {}
+    listeners(store::trace const& trace, findings::stacks* names)
+        : calls(trace), accountant(completion), links(trace), places(trace), owners(trace, names), file{trace,
+                                                                                                        places,
+                                                                                                        owners,
+                                                                                                        accountant,
+                                                                                                        completion,
+                                                                                                        links,
+                                                                                                        found} {}
 
     void listen_to(model::world& world) {
         for (model::observer* each :
@@ -53,6 +58,7 @@ struct listeners {
     ledger::accountant accountant;
     payload_links links;
     findings::places places;
+    findings::owners owners;
     findings::collection found;
     case_file file;
     failed_free failed{file};
@@ -64,8 +70,9 @@ struct listeners {
 
 }  // namespace
 
-findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress) {
-    listeners all(trace);
+findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress,
+                           findings::stacks* names) {
+    listeners all(trace, names);
     model::world world(trace);
     all.listen_to(world);
     world.run(progress);

@@ -26,8 +26,8 @@ std::string detector::stream_of(model::origin const& call) const {
 
 findings::code_owner detector::caller_of(model::process_state const& process, model::origin const& call) const {
     auto const stack = file_.trace.stack_of(call.stack);
-    auto const* frame = findings::caller_in(file_.trace, process.process(), stack);
-    return frame ? findings::owner_of(file_.trace, process.process(), *frame) : findings::code_owner::unknown;
+    auto const* frame = file_.owners.caller_in(process.process(), stack);
+    return frame ? file_.owners.of(process.process(), *frame) : findings::code_owner::unknown;
 }
 
 std::string doubt_about_end(model::process_state const& process) {

@@ -22,6 +22,7 @@ using findings::site;
 struct case_file {
     store::trace const& trace;
     findings::places& places;
+    findings::owners& owners;
     ledger::accountant const& accountant;
     timeline::completion const& completion;
     payload_links const& links;
