@@ -4,9 +4,11 @@
 #include "analyzer/detectors/failed_free.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
 #include "analyzer/detectors/shutdown_release.h"
+#include "analyzer/detectors/unordered_free.h"
 #include "analyzer/detectors/user_object_leak.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/world.h"
+#include "analyzer/timeline/completion.h"
 
 #include <algorithm>
 
@@ -38,33 +40,31 @@ class call_counter : public model::observer {
 // consequences.
 struct listeners {
     listeners(store::trace const& trace, findings::stacks* names)
-        : calls(trace), accountant(completion), links(trace), places(trace), owners(trace, names), file{trace,
-                                                                                                        places,
-                                                                                                        owners,
-                                                                                                        accountant,
-                                                                                                        completion,
-                                                                                                        links,
-                                                                                                        found} {}
+        : calls(trace), links(trace), places(trace), owners(trace, names), trace_(trace) {}
 
     void listen_to(model::world& world) {
         for (model::observer* each :
-             std::initializer_list<model::observer*>{&calls, &completion, &links, &accountant, &failed, &shutdown,
-                                                     &user_objects, &cross_thread, &allocations})
+             std::initializer_list<model::observer*>{&calls, &completion, &order, &uses, &links, &accountant, &failed,
+                                                     &shutdown, &user_objects, &cross_thread, &unordered, &allocations})
             world.add(*each);
     }
 
     call_counter calls;
     timeline::completion completion;
-    ledger::accountant accountant;
+    timeline::order order;
+    timeline::uses uses{order};
+    ledger::accountant accountant{completion};
     payload_links links;
     findings::places places;
     findings::owners owners;
     findings::collection found;
-    case_file file;
+    store::trace const& trace_;
+    case_file file{trace_, places, owners, accountant, order, uses, links, found};
     failed_free failed{file};
     shutdown_release shutdown{file};
     user_object_leak user_objects{file};
     ptds_cross_thread_free cross_thread{file};
+    unordered_free unordered{file};
     allocation_leak allocations{file};
 };
 

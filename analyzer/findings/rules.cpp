@@ -10,6 +10,7 @@ constexpr std::array<rule_info, static_cast<std::size_t>(rule::count)> rules{{
     {"shutdown-release", "Something was released after main returned or after the driver had shut down."},
     {"ptds-cross-thread-free",
      "Memory of one thread's default stream was freed on another thread's, with no order between them."},
+    {"unordered-free", "Memory was freed with no order after its allocation or its last visible use."},
 }};
 
 }  // namespace

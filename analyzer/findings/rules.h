@@ -15,6 +15,7 @@ enum class rule : std::uint8_t {
     allocation_leak,
     shutdown_release,
     ptds_cross_thread_free,
+    unordered_free,
     count
 };
 

@@ -159,7 +159,8 @@ std::string tidy_name(std::string_view name) {
 std::string short_name(std::string_view name, std::size_t columns) {
     auto const tidy = tidy_name(name);
     if (columns_of(tidy) <= columns) return tidy;
-    auto const parts = parser(tidy).run();
+    auto parts = parser(tidy).run();
+    std::erase_if(parts, [](part const& p) { return p.base == "(anonymous namespace)" || p.base == "{anonymous}"; });
     if (parts.empty()) return tidy;
     auto out = joined(parts, 0, true, false);
     if (columns_of(out) <= columns) return out;

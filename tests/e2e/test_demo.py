@@ -75,7 +75,7 @@ class Demo(Case):
 
     def test_confidence(self):
         confidence = {f["rule"]: f["confidence"] for f in self.json["findings"]}
-        self.assertEqual(confidence["ptds-cross-thread-free"], "possible")
+        self.assertEqual(confidence["ptds-cross-thread-free"], "likely")
         self.assertEqual(confidence["failed-free"], "proven")
 
     def test_lines_of_the_source(self):

@@ -134,7 +134,7 @@ TEST(short_name, operators_and_other_oddities) {
     EXPECT_EQ(short_name("ns::value::operator<< <int>(int)", 23), "…::value::operator<<<…>");
     EXPECT_EQ(short_name("ns::pointer::operator->() const", 24), "ns::pointer::operator->");
     EXPECT_EQ(short_name("ns::value::operator unsigned long() const", 36), "ns::value::operator unsigned long");
-    EXPECT_EQ(short_name("(anonymous namespace)::f(int)", 26), "(anonymous namespace)::f");
+    EXPECT_EQ(short_name("ns::(anonymous namespace)::f(int)", 26), "ns::f");
     EXPECT_EQ(short_name("libcudart_static_0123456789abcdef", 10), "libcudart_static_0123456789abcdef");
     EXPECT_EQ(short_name("f(int) [clone .cold]", 8), "f");
     for (auto const* odd : {"", "::", "<<<", "f<(", ")", "a::b::", "'", "operator", "$_", "{lambda", "f()::{lambda(#"})
