@@ -144,7 +144,7 @@ class Command(Case):
                 done = self.lastref("report", trace, "--fail-on", "warning")
                 # Each frees one pointer twice, on purpose: that is all there may be.
                 findings, _ = self.report(trace)
-                self.assertEqual({f["rule"] for f in findings["findings"]} - {"failed-free"}, set(), done.stdout)
+                self.assertEqual({f["rule"] for f in findings["findings"]} - {"double-free"}, set(), done.stdout)
 
     def test_colour_on_a_terminal_only(self):
         self.recorded(workload("demo"))
