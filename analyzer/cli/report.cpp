@@ -71,11 +71,6 @@ std::size_t width_for(report_options const& options) {
     return std::min<std::size_t>(std::max<std::size_t>(size.ws_col, 60), 120);
 }
 
-std::unique_ptr<symbols::source> make_source(report_options const& options) {
-    if (options.symbols == "off") return std::make_unique<symbols::no_source>();
-    return std::make_unique<symbols::dwfl_source>();
-}
-
 // Symbols are looked up here, ahead of rendering, since it is they that take time.
 void look_up(findings::analysis const& what, symbols::stacks& stacks) {
     progress_line progress("looking up symbols");
@@ -114,12 +109,16 @@ int status_of(report::verdict reached) {
 int run(report_options const& options) {
     auto const threshold = report::parse_fail_on(options.fail_on);
     auto const trace = store::trace::open(options.trace);
+    // Findings do not depend on --symbols, so the analysis has names of its own.
+    symbols::dwfl_source files;
+    symbols::stacks names(trace, files);
     auto const what = [&] {
         progress_line progress("reading " + options.trace);
-        return detectors::analyse(trace, std::ref(progress));
+        return detectors::analyse(trace, std::ref(progress), &names);
     }();
-    auto const source = make_source(options);
-    symbols::stacks stacks(trace, *source);
+    symbols::no_source none;
+    symbols::stacks nameless(trace, none);
+    auto& stacks = options.symbols == "off" ? nameless : names;
     look_up(what, stacks);
     report::input const in{trace, what, stacks, threshold};
     auto const text =
