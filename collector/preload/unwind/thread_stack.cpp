@@ -12,8 +12,12 @@ namespace {
 constexpr std::uintptr_t page = 4096;
 // Stacks deeper than this at their first walk are not proved: it would take some milliseconds.
 constexpr std::uintptr_t longest_proof = std::uintptr_t{64} << 20;
-// A thread that runs on another stack goes on to do so for a while.
-constexpr std::uint32_t pause_after_failure = 255;
+// Where a stack that was left for another one still may grow without waiting for the end of a pause.
+constexpr std::uintptr_t usual_growth = std::uintptr_t{256} << 10;
+// A thread that runs on another stack goes on to do so for a while. With the try that failed they make primes, so that
+// a thread that changes its stack in some rhythm is not met on the same one every time.
+constexpr std::uint32_t pause_while_known = 256;
+constexpr std::uint32_t pause_while_unknown = 16;
 
 bool all_readable(std::uintptr_t from, std::uintptr_t to) {
     if (to - from > longest_proof) return false;
@@ -42,13 +46,14 @@ bool page_is_readable(std::uintptr_t address) {
 }
 
 bool prove(thread_stack& stack, std::uintptr_t frame) {
-    if (stack.pause != 0) {
+    std::uintptr_t const from = frame & ~(page - 1);
+    bool const just_below = frame < stack.begin && stack.begin - frame <= usual_growth;
+    if (!just_below && stack.pause != 0) {
         --stack.pause;
         return false;
     }
-    std::uintptr_t const from = frame & ~(page - 1);
     // The thread's stack has grown below what is known of it.
-    if (stack.end != 0 && frame < stack.begin && all_readable(from, stack.begin)) {
+    if (frame < stack.begin && all_readable(from, stack.begin)) {
         stack.begin = from;
         return true;
     }
@@ -58,7 +63,7 @@ bool prove(thread_stack& stack, std::uintptr_t frame) {
         stack = {from, end, 0};
         return true;
     }
-    stack.pause = pause_after_failure;
+    stack.pause = stack.end != 0 ? pause_while_known : pause_while_unknown;
     return false;
 }
 

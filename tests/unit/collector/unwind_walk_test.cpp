@@ -1,0 +1,218 @@
+// The unwinder against libgcc's: the same frames wherever both are asked.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "collector/preload/unwind/rule_cache.h"
+#include "tests/unit/collector/unwind_compare.h"
+#include "tests/unit/collector/unwind_shapes.h"
+
+namespace lastref::unwind::test {
+namespace {
+
+void expect_same(std::uint64_t compared) {
+    EXPECT_EQ(so_far().compared, compared);
+    EXPECT_EQ(so_far().different, 0);
+    if (so_far().different != 0) describe(so_far().first_difference);
+}
+void expect_same_and_whole(std::uint64_t compared) {
+    expect_same(compared);
+    EXPECT_EQ(so_far().whole, compared);
+    if (so_far().whole != compared) describe(so_far().latest);
+}
+
+class Unwind : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (find_object() == nullptr) GTEST_SKIP() << "this glibc has no _dl_find_object";
+        forget();
+    }
+};
+
+class Shapes : public Unwind, public testing::WithParamInterface<shapes::variant> {};
+
+// Twice: with rules read from the tables, and with those that are kept.
+TEST_P(Shapes, AreWalkedAsByLibgcc) {
+    rule_cache::clear();
+    for (auto const* shape = GetParam().begin; shape != GetParam().end; ++shape) {
+        for (int round = 0; round < 2; ++round) {
+            SCOPED_TRACE(shape->name);
+            forget();
+            shape->run();
+            expect_same_and_whole(static_cast<std::uint64_t>(shape->calls));
+        }
+    }
+}
+
+TEST_P(Shapes, AreWalkedInAThread) {
+    std::thread([] {
+        for (auto const* shape = GetParam().begin; shape != GetParam().end; ++shape) {
+            SCOPED_TRACE(shape->name);
+            forget();
+            shape->run();
+            expect_same_and_whole(static_cast<std::uint64_t>(shape->calls));
+        }
+    }).join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, Shapes,
+                         testing::Values(shapes::unoptimized(), shapes::unoptimized_without_frame_pointer(),
+                                         shapes::optimized(), shapes::optimized_with_frame_pointer(), shapes::small()),
+                         [](auto const& variant) { return std::string(variant.param.name); });
+
+// --- the ends of stacks
+
+TEST_F(Unwind, EndsWithTheThreadsStart) {
+    pthread_t thread;
+    auto const run = [](void*) -> void* {
+        unwind_check();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, nullptr, run, nullptr), 0);
+    pthread_join(thread, nullptr);
+    expect_same_and_whole(1);
+    EXPECT_EQ(so_far().latest.own.count, 3);  // the function, start_thread, clone
+}
+
+void check_at_end(void*) {
+    unwind_check();
+}
+
+TEST_F(Unwind, WorksInDestructorsOfAThread) {
+    struct checks {
+        ~checks() { unwind_check(); }
+    };
+    pthread_key_t key;
+    ASSERT_EQ(pthread_key_create(&key, check_at_end), 0);
+    std::thread([key] {
+        pthread_setspecific(key, &so_far());
+        thread_local checks at_end;
+        asm volatile("" : : "r"(&at_end) : "memory");
+    }).join();
+    pthread_key_delete(key);
+    expect_same_and_whole(2);
+}
+
+TEST_F(Unwind, WorksOnAStackOfTheProgramsOwn) {
+    static char memory[256 << 10];
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, memory, sizeof memory);
+    pthread_t thread;
+    auto const run = [](void*) -> void* {
+        unwind_check();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run, nullptr), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    expect_same_and_whole(1);
+}
+
+TEST_F(Unwind, WorksInConstructorsOfAnObject) {
+    void* const object = dlopen(UNWIND_MODULE_A, RTLD_NOW);
+    ASSERT_NE(object, nullptr) << dlerror();
+    dlclose(object);
+    expect_same_and_whole(2);  // its constructor and its destructor
+}
+
+// --- signals
+
+void handle(int) {
+    unwind_check();
+}
+
+TEST_F(Unwind, WorksInASignalHandler) {
+    struct sigaction action {};
+    struct sigaction former {};
+    action.sa_handler = handle;
+    sigaction(SIGUSR1, &action, &former);
+    raise(SIGUSR1);
+    sigaction(SIGUSR1, &former, nullptr);
+    expect_same_and_whole(1);
+}
+
+TEST_F(Unwind, LeavesAnAlternateSignalStackToLibgcc) {
+    static char memory[64 << 10];
+    stack_t stack{.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
+    stack_t former_stack{};
+    sigaltstack(&stack, &former_stack);
+    struct sigaction action {};
+    struct sigaction former {};
+    action.sa_handler = handle;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, &former);
+    raise(SIGUSR1);
+    sigaction(SIGUSR1, &former, nullptr);
+    sigaltstack(&former_stack, nullptr);
+    EXPECT_EQ(so_far().refused, 1);
+    EXPECT_EQ(so_far().compared, 0);
+}
+
+// --- other stacks
+
+ucontext_t outside, inside;
+void coroutine() {
+    for (;;) {
+        unwind_check();
+        swapcontext(&inside, &outside);
+    }
+}
+
+TEST_F(Unwind, LeavesACoroutineToLibgcc) {
+    static char memory[256 << 10];
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = memory;
+    inside.uc_stack.ss_size = sizeof memory;
+    makecontext(&inside, coroutine, 0);
+    for (int i = 0; i < 1000; ++i) {
+        swapcontext(&outside, &inside);
+        unwind_check();
+    }
+    EXPECT_LT(so_far().refused, 1100);  // the thread's own stack is found soon
+    EXPECT_GE(so_far().refused, 1000);  // and the coroutine's is never taken for it
+    expect_same_and_whole(2000 - so_far().refused);
+}
+
+// --- objects that come and go
+
+using call_back_function = void (*)(void (*)());
+
+// The two objects differ in nothing but the size of a frame: the same code addresses need other rules.
+TEST_F(Unwind, ForgetsTheRulesOfAClosedObject) {
+    void* former = nullptr;
+    int at_the_same_address = 0;
+    for (int round = 0; round < 40; ++round) {
+        void* const object = dlopen(round % 2 == 0 ? UNWIND_MODULE_A : UNWIND_MODULE_B, RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(object, nullptr) << dlerror();
+        auto const call_back = reinterpret_cast<call_back_function>(dlsym(object, "unwind_module_call"));
+        ASSERT_NE(call_back, nullptr);
+        at_the_same_address += reinterpret_cast<void*>(call_back) == former;
+        former = reinterpret_cast<void*>(call_back);
+        call_back(unwind_check);
+        dlclose(object);
+    }
+    EXPECT_GT(at_the_same_address, 10);
+    expect_same_and_whole(120);
+}
+
+TEST_F(Unwind, EndsWhereAnObjectHasNoTables) {
+    void* const object = dlopen(UNWIND_MODULE_BARE, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(object, nullptr) << dlerror();
+    auto const call_back = reinterpret_cast<call_back_function>(dlsym(object, "unwind_module_call"));
+    ASSERT_NE(call_back, nullptr);
+    call_back(unwind_check);
+    dlclose(object);
+    expect_same(1);
+    EXPECT_LE(so_far().latest.own.count, 2);
+}
+
+}  // namespace
+}  // namespace lastref::unwind::test
