@@ -30,7 +30,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
 }
 
 bool same(comparison const& one) {
-    auto const& [own, libgcc, result, proved] = one;
+    auto const& [own, libgcc, result] = one;
     if (result == outcome::whole ? own.count != libgcc.count || own.cut != libgcc.cut : own.count > libgcc.count)
         return false;
     return std::memcmp(own.addresses, libgcc.addresses, own.count * sizeof(std::uintptr_t)) == 0;
@@ -76,15 +76,15 @@ thread_stack& own_stack() {
     return stack_of_thread;
 }
 
+// May be interrupted by itself, in a signal handler.
 void compare(void const* frame_address, void const* return_address) {
-    comparison& one = all.latest;
-    std::memset(static_cast<void*>(&one), 0, sizeof one);
     auto const start = caller_of(frame_address);
-    one.proved = stack_of_thread.holds(start.stack) || prove(stack_of_thread, start.stack);
-    if (!one.proved) {
+    if (!stack_of_thread.holds(start.stack) && !prove(stack_of_thread, start.stack)) {
         ++all.refused;
         return;
     }
+    comparison one;
+    std::memset(static_cast<void*>(&one), 0, sizeof one);
     found_frames found{one.own.addresses, one.own.places, frames};
     one.result = walk(find_object(), stack_of_thread, start, found);
     one.own.count = found.count;
@@ -93,7 +93,9 @@ void compare(void const* frame_address, void const* return_address) {
     _Unwind_Backtrace(visit, &state);
     ++all.compared;
     all.whole += one.result == outcome::whole;
+    if (one.result != outcome::whole && all.compared - all.whole == 1) all.first_not_whole = one;
     if (!same(one) && all.different++ == 0) all.first_difference = one;
+    all.latest = one;
 }
 
 }  // namespace lastref::unwind::test

@@ -21,7 +21,6 @@ struct stack {
 struct comparison {
     stack own, libgcc;
     outcome result;
-    bool proved;  // the frame lay on the thread's own stack, so that a walk was made
 };
 
 // What all comparisons so far came to.
@@ -31,6 +30,7 @@ struct tally {
     std::uint64_t different;  // that found other frames: other ones, or more
     std::uint64_t refused;    // stacks that are not the thread's own
     comparison first_difference;
+    comparison first_not_whole;
     comparison latest;
 };
 

@@ -11,30 +11,13 @@
 #include <thread>
 
 #include "collector/preload/unwind/rule_cache.h"
-#include "tests/unit/collector/unwind_compare.h"
+#include "tests/unit/collector/unwind_fixture.h"
 #include "tests/unit/collector/unwind_shapes.h"
 
 namespace lastref::unwind::test {
 namespace {
 
-void expect_same(std::uint64_t compared) {
-    EXPECT_EQ(so_far().compared, compared);
-    EXPECT_EQ(so_far().different, 0);
-    if (so_far().different != 0) describe(so_far().first_difference);
-}
-void expect_same_and_whole(std::uint64_t compared) {
-    expect_same(compared);
-    EXPECT_EQ(so_far().whole, compared);
-    if (so_far().whole != compared) describe(so_far().latest);
-}
-
-class Unwind : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (find_object() == nullptr) GTEST_SKIP() << "this glibc has no _dl_find_object";
-        forget();
-    }
-};
+using Unwind = Unwinding;
 
 class Shapes : public Unwind, public testing::WithParamInterface<shapes::variant> {};
 
