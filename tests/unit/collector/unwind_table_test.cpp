@@ -163,6 +163,27 @@ TEST(UnwindTable, AProofNamesWhatWasRead) {
     EXPECT_TRUE(object.find(image::find, pc) && still_proved(object, pc, found.why));
 }
 
+// --- walks
+
+// The first frame is left by the second function's rule; the second has a frame pointer, which leads back
+// into the first or on to the end of the stack.
+TEST(UnwindWalk, NeverGoesBack) {
+    image const made({{begin, length, with_frame_pointer}, {0x200, length, {0x0e, 32}}});
+    std::uintptr_t const in_first = made.text() + begin + 5, in_second = made.text() + 0x205;
+    std::uintptr_t words[8] = {1, in_second, 3, in_first, 0, 0, 0, 0};
+    auto const at = reinterpret_cast<std::uintptr_t>(words);
+    thread_stack const stack{at, at + sizeof words, 0};
+    for (std::uintptr_t const frame : {0, 4}) {
+        std::uintptr_t addresses[8], places[8];
+        found_frames found{addresses, places, 8};
+        auto const result = walk(image::find, stack, {in_second, 0, at, at + 8 * frame}, found);
+        EXPECT_EQ(result, frame == 0 ? outcome::not_simple : outcome::whole);
+        EXPECT_EQ(found.count, 2u);
+        EXPECT_EQ(addresses[1], in_first);
+        EXPECT_EQ(places[1], at + 24);
+    }
+}
+
 // --- damage
 
 std::vector<function> sound_functions() {
@@ -295,15 +316,29 @@ TEST(UnwindCache, GivesBackWhatItKeeps) {
     rule_cache::clear();
 }
 
-TEST(UnwindCache, ShowsNoHalfEntryToOtherThreads) {
+// Program counters that share one line of the cache: they drive each other out.
+std::vector<std::uintptr_t> rivals() {
+    constexpr std::uintptr_t first = 0x400000;
+    std::vector<std::uintptr_t> found{first};
     rule_cache::clear();
+    for (std::uintptr_t pc = first + 5; found.size() < 5; pc += 5) {
+        proved_rule unused;
+        if (!rule_cache::find(first, unused)) rule_cache::keep(first, made_for(first));
+        rule_cache::keep(pc, made_for(pc));
+        if (!rule_cache::find(first, unused)) found.push_back(pc);
+    }
+    return found;
+}
+
+TEST(UnwindCache, ShowsNoHalfEntryToOtherThreads) {
+    auto const counters = rivals();
     std::atomic<std::uint64_t> met{0}, torn{0};
     std::vector<std::thread> threads;
     for (unsigned seed = 0; seed < 4; ++seed) {
         threads.emplace_back([&, seed] {
             std::mt19937 random(seed);
-            for (int i = 0; i < 300000; ++i) {
-                std::uintptr_t const pc = 0x400000 + random() % 20000 * 5;  // more than there are places
+            for (int i = 0; i < 2000000; ++i) {
+                std::uintptr_t const pc = counters[random() % counters.size()];
                 proved_rule found;
                 if (!rule_cache::find(pc, found)) {
                     rule_cache::keep(pc, made_for(pc));
