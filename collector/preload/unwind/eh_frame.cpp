@@ -14,7 +14,7 @@ namespace arch = preload::arch;
 constexpr std::size_t word = sizeof(std::uint64_t);
 // Descriptions are some dozen bytes long; those of the largest functions some thousand.
 constexpr std::size_t longest_description = std::size_t{64} << 10;
-constexpr std::size_t longest_proof = 1024;
+constexpr std::size_t longest_proof = 255 * word;
 constexpr std::size_t longest_common = 256;
 
 std::uint8_t const* pointer(std::uintptr_t at) {
@@ -138,7 +138,7 @@ struct words_hash {
     }
 };
 
-bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t bytes, std::uint16_t& found) {
+bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t bytes, std::uint32_t& found) {
     if (!object.readable(at, bytes)) return false;
     std::uintptr_t const common = common_of(at);
     if (!object.readable(common, word)) return false;
@@ -148,7 +148,7 @@ bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t byt
     hash.add(at);
     hash.add(at, bytes);
     hash.add(common, length);
-    found = static_cast<std::uint16_t>(hash.sum >> 48);
+    found = static_cast<std::uint32_t>(hash.sum >> 40);
     return true;
 }
 
@@ -156,19 +156,20 @@ bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t byt
 
 proved_rule read_rule(loaded_object const& object, std::uintptr_t pc) {
     proved_rule made{uncovered(object, pc), {0, 0, 0}};
-    if (!object.search(pc, made.why.index)) return made;
-    std::uintptr_t const at = object.description(made.why.index);
+    std::uint32_t index = 0, found = 0;
+    if (!object.search(pc, index)) return made;
+    std::uintptr_t const at = object.description(index);
     std::uint8_t const* used = nullptr;
     made.what = read_description(object, at, pc, used);
     std::size_t const bytes = used == nullptr ? 0 : (number(used) - at + word - 1) / word * word;
-    if (bytes != 0 && bytes <= longest_proof && fingerprint(object, at, bytes, made.why.fingerprint))
-        made.why.length = static_cast<std::uint16_t>(bytes / word);
+    if (bytes != 0 && bytes <= longest_proof && fingerprint(object, at, bytes, found))
+        made.why = {index, (bytes / word) & 0xff, found & 0xffffff};
     return made;
 }
 
 bool still_proved(loaded_object const& object, std::uintptr_t pc, proof const& why) {
     if (!object.is_found(pc, why.index)) return false;
-    std::uint16_t found = 0;
+    std::uint32_t found = 0;
     return fingerprint(object, object.description(why.index), std::size_t{why.length} * word, found) &&
            found == why.fingerprint;
 }

@@ -1,6 +1,7 @@
 // .eh_frame: finds what a loaded object says of one program counter, and reduces it to a rule.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "collector/preload/unwind/loaded_object.h"
@@ -11,11 +12,12 @@ namespace lastref::unwind {
 // What a rule was made from, short enough to be compared whenever the rule is used: the entry of the object's sorted
 // table, and a hash over the bytes that were read behind it.
 struct proof {
-    std::uint32_t index;   // of the function in the table
-    std::uint16_t length;  // of the function's description, as far as it was read, in 8 bytes; 0: there is no proof
-    std::uint16_t fingerprint;  // of those bytes and of the common information that they refer to
+    std::uint64_t index : 32;        // of the function in the table
+    std::uint64_t length : 8;        // of what was read of its description, in 8 bytes; 0: there is no proof
+    std::uint64_t fingerprint : 24;  // of those bytes and of the common information that they refer to
 
-    bool operator==(proof const&) const = default;
+    std::uint64_t word() const { return std::bit_cast<std::uint64_t>(*this); }
+    bool operator==(proof const& other) const { return word() == other.word(); }
 };
 
 struct proved_rule {

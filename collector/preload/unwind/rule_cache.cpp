@@ -48,7 +48,7 @@ void write(entry& to, std::uintptr_t pc, proved_rule const& made) {
         return;
     to.pc.store(pc, std::memory_order_release);
     to.rule_word.store(made.what.word(), std::memory_order_release);
-    to.proof_word.store(std::bit_cast<std::uint64_t>(made.why), std::memory_order_release);
+    to.proof_word.store(made.why.word(), std::memory_order_release);
     to.version.store(version + 2, std::memory_order_release);
 }
 

@@ -235,7 +235,7 @@ class Damage : public testing::Test {
         std::uintptr_t const pc = any_pc(in);
         loaded_object object;
         if (object.find(image::find, pc)) {
-            still_proved(object, pc, {below(100), static_cast<std::uint16_t>(below(200)), 0});
+            still_proved(object, pc, {below(100), below(200) & 0xff, 0});
             auto const found = read_rule(object, pc);
             EXPECT_TRUE(found.why.length == 0 || still_proved(object, pc, found.why));
         }
@@ -298,9 +298,7 @@ TEST_F(Damage, OfTheStackDoesNoHarm) {
 // --- the cache
 
 proved_rule made_for(std::uintptr_t pc) {
-    return {rule::from_word(pc * 3),
-            {static_cast<std::uint32_t>(pc), static_cast<std::uint16_t>(pc % 1000 + 1),
-             static_cast<std::uint16_t>(pc >> 3)}};
+    return {rule::from_word(pc * 3), {pc & 0xffffffff, (pc % 200 + 1) & 0xff, (pc >> 3) & 0xffffff}};
 }
 
 TEST(UnwindCache, GivesBackWhatItKeeps) {
