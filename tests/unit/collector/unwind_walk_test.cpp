@@ -61,7 +61,9 @@ TEST_F(Unwind, EndsWithTheThreadsStart) {
     ASSERT_EQ(pthread_create(&thread, nullptr, run, nullptr), 0);
     pthread_join(thread, nullptr);
     expect_same_and_whole(1);
-    EXPECT_EQ(so_far().latest.own.count, 3);  // the function, start_thread, clone
+    // The function, start_thread, clone; a sanitizer puts a function of its own between.
+    EXPECT_GE(so_far().latest.own.count, 3);
+    EXPECT_LE(so_far().latest.own.count, 4);
 }
 
 void check_at_end(void*) {
@@ -84,7 +86,7 @@ TEST_F(Unwind, WorksInDestructorsOfAThread) {
 }
 
 TEST_F(Unwind, WorksOnAStackOfTheProgramsOwn) {
-    static char memory[256 << 10];
+    static char memory[2 << 20];
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, memory, sizeof memory);
