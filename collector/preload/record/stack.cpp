@@ -89,6 +89,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
 
 void unwind_with_libgcc(cached_stack& stack) {
     stack.count = 0;
+    stack.cut = false;
     stack.comparable = true;
     unwinding state{&stack, false};
     unwind_backtrace(visit, &state);
@@ -121,6 +122,17 @@ bool unchanged(cached_stack const& stack) {
     return true;
 }
 
+// LASTREF_VERIFY=1: whether libgcc finds the same.
+void verify(cached_stack const& stack) {
+    cached_stack other{};
+    other.frame = stack.frame;
+    other.caller = stack.caller;
+    unwind_with_libgcc(other);
+    bool const same = other.count == stack.count && other.cut == stack.cut &&
+                      memcmp(other.addresses, stack.addresses, stack.count * sizeof(std::uintptr_t)) == 0;
+    if (!same) process::count(spool::loss::stack_mismatch);
+}
+
 // Return addresses must be where the unwinder's CFAs say: otherwise the stack is not compared but unwound every time.
 void unwind_anew(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uintptr_t caller) {
     stack.frame = frame;
@@ -129,12 +141,13 @@ void unwind_anew(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std:
     stack.count = 0;
     stack.cut = false;
     stack.comparable = true;
-    if (!unwind_simply(r.stacks->own_stack, stack)) {
-        if (unwind_backtrace != nullptr)
-            unwind_with_libgcc(stack);
-        else
-            stack.cut = true;
-    }
+    bool const whole = unwind_simply(r.stacks->own_stack, stack);
+    if (unwind_backtrace == nullptr)
+        stack.cut |= !whole;
+    else if (!whole)
+        unwind_with_libgcc(stack);
+    else if (process::the.options.verify_context) [[unlikely]]
+        verify(stack);
     if (stack.comparable) stack.comparable = unchanged(stack);
     if (stack.cut) process::count(spool::loss::stacks_cut);
     // Neighbouring frames mostly lie in one module: it is looked up once.
