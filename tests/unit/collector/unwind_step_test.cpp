@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "tests/unit/collector/unwind_fixture.h"
 #include "tests/unit/collector/unwind_shapes.h"
@@ -58,6 +59,8 @@ void use_the_library() {
     std::snprintf(text, sizeof text, "%d %s %.3f", 42, "text", 1.5);
     std::qsort(text, std::strlen(text), 1, [](void const* a, void const* b) { return std::memcmp(a, b, 1); });
     std::free(std::malloc(100));
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);  // in the kernel's own object
 }
 
 // Bound at its first call: the object is linked for that.

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -198,6 +200,60 @@ TEST_F(Unwind, EndsWhereAnObjectHasNoTables) {
     expect_same(1);
     EXPECT_LE(so_far().latest.own.count, 2);
 }
+
+// --- code that is in no object
+
+#if defined(__x86_64__)
+extern "C" {
+void __register_frame(void*);
+void __deregister_frame(void*);
+}
+
+// Code made at run time: push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret. Its tables, for whoever registers them,
+// follow.
+class made_code {
+  public:
+    made_code() {
+        memory_ = static_cast<std::uint8_t*>(
+            mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        std::uint8_t const code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+        std::uint8_t const tables[] = {20, 0,    0,           0, 0,    0,    0, 0, 1, 0, 1,    0x78, 16, 0x0c,
+                                       7,  8,    0x90,        1, 0,    0,    0, 0, 0, 0,  // CIE
+                                       36, 0,    0,           0, 0x1c, 0,    0, 0, 0, 0, 0,    0,    0,  0,
+                                       0,  0,    sizeof code, 0, 0,    0,    0, 0, 0, 0, 0x41, 0x0e, 16, 0x86,
+                                       2,  0x43, 0x0d,        6, 0x43, 0x0c, 7, 8, 0, 0, 0,    0,  // FDE
+                                       0,  0,    0,           0};
+        std::memcpy(memory_, code, sizeof code);
+        std::memcpy(memory_ + 64, tables, sizeof tables);
+        std::memcpy(memory_ + 64 + 24 + 8, &memory_, sizeof memory_);
+    }
+    ~made_code() { munmap(memory_, 4096); }
+    void* tables() const { return memory_ + 64; }
+    void call(void (*function)()) const { reinterpret_cast<call_back_function>(memory_)(function); }
+
+  private:
+    std::uint8_t* memory_;
+};
+
+TEST_F(Unwind, EndsAtMadeCodeAsLibgccDoes) {
+    made_code const code;
+    code.call(unwind_check);
+    expect_same(1);
+    EXPECT_EQ(so_far().latest.result, outcome::not_simple);
+    EXPECT_EQ(so_far().latest.own.count, 1);
+    EXPECT_EQ(so_far().latest.libgcc.count, 1);
+}
+
+TEST_F(Unwind, LeavesRegisteredCodeToLibgcc) {
+    made_code const code;
+    __register_frame(code.tables());
+    code.call(unwind_check);
+    __deregister_frame(code.tables());
+    expect_same(1);
+    EXPECT_EQ(so_far().latest.result, outcome::not_simple);
+    EXPECT_GT(so_far().latest.libgcc.count, 5);
+}
+#endif
 
 }  // namespace
 }  // namespace lastref::unwind::test
