@@ -1,25 +1,27 @@
-// Reports: one file per format, and this one interface. Renderers see findings and named stacks, never the database's
-// rows.
+// Reports: one file per format, and this one interface. Renderers see findings, named stacks and what the gate made of
+// them, never the database's rows.
 #pragma once
 
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
-#include "analyzer/report/verdict.h"
+#include "analyzer/gate/gate.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lastref::report {
 
 enum class format { text, json };
 std::optional<format> format_named(std::string_view name);
+std::vector<std::string> format_names();
 
 struct input {
     store::trace const& trace;
     findings::analysis const& what;
     findings::stacks& stacks;
-    fail_on threshold;
+    gate::outcome const& outcome;
 };
 
 struct style {
@@ -32,5 +34,8 @@ std::string render(format as, input const& in, style const& how);
 
 std::string render_text(input const& in, style const& how);
 std::string render_json(input const& in);
+
+// Indices of the findings in one state, most important first.
+std::vector<std::size_t> those(input const& in, gate::state state);
 
 }  // namespace lastref::report

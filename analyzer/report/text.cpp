@@ -1,6 +1,7 @@
 // The report that a person reads at a terminal or in a log.
 #include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/wording.h"
+#include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
 
@@ -329,15 +330,58 @@ void print_losses(page& to, input const& in) {
     if (head || in.what.unseen_releases > 0 || !names.empty() || !in.trace.notes().empty()) to.line();
 }
 
-std::string counts_text(findings::analysis const& what) {
+std::string counts_text(input const& in) {
     std::string out;
     for (auto const s : {findings::severity::error, findings::severity::warning, findings::severity::note}) {
-        auto const count =
-            std::count_if(what.found.begin(), what.found.end(), [s](auto const& f) { return f.severity == s; });
+        std::uint64_t count = 0;
+        for (auto const i : those(in, gate::state::open)) count += in.what.found[i].severity == s ? 1 : 0;
         if (count == 0) continue;
-        out += (out.empty() ? "" : ", ") + counted(static_cast<std::uint64_t>(count), name_of(s));
+        out += (out.empty() ? "" : ", ") + counted(count, name_of(s));
     }
-    return out.empty() ? "nothing found" : out;
+    auto const nothing = in.outcome.baseline ? "nothing new found" : "nothing found";
+    return out.empty() ? nothing : out;
+}
+
+// --- what the gate made of it
+// ------------------------------------------------------------------------------------------
+
+std::string in_short(std::string_view rule, std::string_view title, std::string_view place) {
+    return fmt::format("{}: {}{}{}", rule, title, place.empty() ? "" : ", in ", place);
+}
+
+void print_known(page& to, input const& in) {
+    auto const known = those(in, gate::state::known);
+    if (known.empty()) return;
+    to.line(fmt::format("Known from {}:", escaped(in.outcome.baseline->path)));
+    for (auto const i : known) {
+        auto const& f = in.what.found[i];
+        to.wrapped(escaped(in_short(info(f.rule).name, f.title, gate::place_of(f, in.trace, in.stacks).text())), 4, "-",
+                   ink::plain);
+    }
+    to.line();
+}
+
+void print_gone(page& to, input const& in) {
+    if (!in.outcome.baseline || in.outcome.baseline->gone.empty()) return;
+    auto const& baseline = *in.outcome.baseline;
+    to.line(fmt::format("No longer there, or not found in this trace (from {}):", escaped(baseline.path)));
+    for (auto const& f : baseline.gone) to.wrapped(escaped(in_short(f.rule, f.title, f.place)), 4, "-", ink::plain);
+    to.line();
+}
+
+void print_suppressions(page& to, input const& in) {
+    auto const& all = in.outcome.suppressions;
+    if (all.empty()) return;
+    to.line(fmt::format("Suppressed: {}", counted(in.outcome.suppressed(), "finding")));
+    for (auto const& s : all) {
+        auto const line = fmt::format("{} by {} ({}:{})", s.matches, s.what.text, s.what.file, s.what.line);
+        to.wrapped(escaped(line) + (s.matches == 0 ? ": stale, nothing matches it any more" : ""), 4, "-", ink::plain);
+    }
+    to.line();
+}
+
+void print_reasons(page& to, input const& in) {
+    for (auto const& reason : in.outcome.reasons) to.line(to.paint(ink::red, "Fails: " + escaped(reason)));
 }
 
 void print_verdict(page& to, input const& in) {
@@ -346,10 +390,13 @@ void print_verdict(page& to, input const& in) {
     if (checked > 0)
         to.line(fmt::format("Ledger of references: {} of {} ran as predicted.",
                             counted(static_cast<std::int64_t>(ledger.agreed)), counted(checked, "destructor")));
+    print_reasons(to, in);
     auto const state = in.what.incomplete.empty() ? "the trace is complete" : "the trace is INCOMPLETE";
-    auto const reached = judge(in.what, in.threshold);
-    auto const colour = reached == verdict::clean ? ink::green : reached == verdict::findings ? ink::red : ink::yellow;
-    to.line(to.paint(colour, fmt::format("Verdict: {}; {}.", counts_text(in.what), state)));
+    auto const reached = in.outcome.reached;
+    auto const colour = reached == gate::verdict::clean      ? ink::green
+                        : reached == gate::verdict::findings ? ink::red
+                                                             : ink::yellow;
+    to.line(to.paint(colour, fmt::format("Verdict: {}; {}.", counts_text(in), state)));
 }
 
 }  // namespace
@@ -358,13 +405,17 @@ std::string render_text(input const& in, style const& how) {
     page to(how);
     print_head(to, in);
     print_losses(to, in);
-    auto const& found = in.what.found;
-    for (std::size_t i = 0; i < found.size() && i < most_findings; ++i) print_finding(to, in, found[i], i + 1);
-    if (found.size() > most_findings) {
+    auto const open = those(in, gate::state::open);
+    for (std::size_t i = 0; i < open.size() && i < most_findings; ++i)
+        print_finding(to, in, in.what.found[open[i]], i + 1);
+    if (open.size() > most_findings) {
         to.line(fmt::format("{} more, of less weight; --format json has them all.",
-                            counted(found.size() - most_findings, "finding")));
+                            counted(open.size() - most_findings, "finding")));
         to.line();
     }
+    print_known(to, in);
+    print_gone(to, in);
+    print_suppressions(to, in);
     print_verdict(to, in);
     return to.take();
 }
