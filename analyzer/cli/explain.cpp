@@ -229,11 +229,13 @@ int report_trace(std::string const& trace, report_options const& options) {
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);
     report::input const in{it.trace, it.what, it.stacks, outcome};
-    report::style const how{wants_colour(options), width_for(options)};
+    std::error_code ignored;  // without a folder, sources keep their absolute paths
+    auto const root = std::filesystem::current_path(ignored).string();
+    report::style const how{wants_colour(options), width_for(options), root};
     must_write(report::render(*report::format_named(options.format), in, how), options.output);
     for (auto const& each : options.saved) {
         auto const [format, path] = parse_saved(each);
-        must_write(report::render(format, in, {}), path);
+        must_write(report::render(format, in, {false, 100, root}), path);
     }
     if (!options.written_suppressions.empty()) write_suppressions(it, outcome, options.written_suppressions);
     return gate::exit_status(outcome.reached);

@@ -53,7 +53,7 @@ void sum_up(findings::analysis const& what, outcome& out) {
 }
 
 void fail_by_findings(findings::analysis const& what, outcome& out) {
-    std::uint64_t failing = 0;
+    auto& failing = out.failing;
     for (std::size_t i = 0; i < what.found.size(); ++i)
         if (out.of(i) == state::open && out.conditions.threshold.matches(what.found[i])) ++failing;
     if (failing > 0)

@@ -56,7 +56,8 @@ struct outcome {
     std::optional<comparison> baseline;
     gate::lost lost;
     gate::conditions conditions;
-    std::vector<std::string> reasons;  // why it fails, a sentence each
+    std::uint64_t failing = 0;         // open findings that the threshold names
+    std::vector<std::string> reasons;  // why it fails, a sentence each; that of the findings first
     verdict reached = verdict::clean;
 
     state of(std::size_t finding) const { return finding < marks.size() ? marks[finding].state : state::open; }

@@ -263,8 +263,9 @@ std::string render_json(input const& in) {
     if (!in.outcome.suppressions.empty()) all["suppressions"] = suppressions_json(in.outcome);
     if (in.outcome.baseline) all["baseline"] = baseline_json(*in.outcome.baseline);
     all["gate"] = gate_json(in.outcome);
-    // Names may be no UTF-8, which JSON has no way to say; control characters are escaped by JSON itself.
-    return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    // Names may be no UTF-8, which JSON has no way to say. All else that is not ASCII is escaped: some of it steers
+    // terminals, or the direction of writing.
+    return all.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lastref::report

@@ -8,7 +8,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array formats{std::pair{"text"sv, format::text}, std::pair{"json"sv, format::json}};
+constexpr std::array formats{std::pair{"text"sv, format::text},         std::pair{"json"sv, format::json},
+                             std::pair{"sarif"sv, format::sarif},       std::pair{"junit"sv, format::junit},
+                             std::pair{"markdown"sv, format::markdown}, std::pair{"html"sv, format::html}};
 
 }  // namespace
 
@@ -25,7 +27,21 @@ std::vector<std::string> format_names() {
 }
 
 std::string render(format as, input const& in, style const& how) {
-    return as == format::json ? render_json(in) : render_text(in, how);
+    switch (as) {
+        case format::json:
+            return render_json(in);
+        case format::sarif:
+            return render_sarif(in, how);
+        case format::junit:
+            return render_junit(in);
+        case format::markdown:
+            return render_markdown(in);
+        case format::html:
+            return render_html(in);
+        case format::text:
+            break;
+    }
+    return render_text(in, how);
 }
 
 std::vector<std::size_t> those(input const& in, gate::state state) {

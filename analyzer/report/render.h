@@ -13,7 +13,7 @@
 
 namespace lastref::report {
 
-enum class format { text, json };
+enum class format { text, json, sarif, junit, markdown, html };
 std::optional<format> format_named(std::string_view name);
 std::vector<std::string> format_names();
 
@@ -26,7 +26,8 @@ struct input {
 
 struct style {
     bool colour = false;
-    std::size_t width = 100;  // columns that lines are wrapped to
+    std::size_t width = 100;       // columns that lines are wrapped to
+    std::string source_root = {};  // SARIF: sources under this folder are named relative to it; absolute, may be empty
 };
 
 // The whole report, with a newline at its end.
@@ -34,6 +35,16 @@ std::string render(format as, input const& in, style const& how);
 
 std::string render_text(input const& in, style const& how);
 std::string render_json(input const& in);
+std::string render_sarif(input const& in, style const& how);
+std::string render_junit(input const& in);
+std::string render_markdown(input const& in);
+std::string render_html(input const& in);
+
+// One finding as the text report has it, without colour. `number` stands before it.
+std::string finding_text(input const& in, std::size_t finding, std::size_t number, style const& how);
+
+// "2 errors, 1 warning" of what is open; "nothing found" (or "nothing new found").
+std::string counts_text(input const& in);
 
 // Indices of the findings in one state, most important first.
 std::vector<std::size_t> those(input const& in, gate::state state);
