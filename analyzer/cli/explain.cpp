@@ -75,15 +75,19 @@ void look_up(findings::analysis const& what, symbols::stacks& stacks) {
     }
 }
 
+int terminal_of(report_options const& options) {
+    return options.to_standard_error ? STDERR_FILENO : STDOUT_FILENO;
+}
+
 bool wants_colour(report_options const& options) {
     if (options.colour != "auto") return options.colour == "always";
     auto const* refused = std::getenv("NO_COLOR");
-    return options.output.empty() && isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0');
+    return options.output.empty() && isatty(terminal_of(options)) == 1 && (refused == nullptr || *refused == '\0');
 }
 
 std::size_t width_for(report_options const& options) {
     winsize size{};
-    if (!options.output.empty() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+    if (!options.output.empty() || ioctl(terminal_of(options), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
     return std::min<std::size_t>(std::max<std::size_t>(size.ws_col, 60), 120);
 }
 
@@ -115,6 +119,11 @@ std::vector<gate::suppression> suppressions_of(report_options const& options) {
     for (auto const& path : options.suppressions)
         for (auto& each : gate::read_suppressions(path)) out.push_back(std::move(each));
     return out;
+}
+
+bool write_to(std::FILE* stream, std::string const& text) {
+    std::fwrite(text.data(), 1, text.size(), stream);
+    return std::fflush(stream) == 0;
 }
 
 void must_write(std::string const& text, std::string const& path) {
@@ -170,26 +179,28 @@ gate::baseline earlier_findings(std::string const& path, std::string const& symb
 }
 
 bool write_file(std::string const& text, std::string const& path) {
-    if (path.empty()) {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        return std::fflush(stdout) == 0;
-    }
+    if (path.empty()) return write_to(stdout, text);
     std::ofstream file(path, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     file.close();
     return !file.fail();
 }
 
-void add_report_options(CLI::App& command, report_options& options) {
-    command.add_option("--format", options.format, "text for people; the others for programs and for CI")
-        ->check(CLI::IsMember(report::format_names()))
-        ->capture_default_str();
+report::style style_for(report_options const& options) {
+    std::error_code ignored;  // without a folder, sources keep their absolute paths
+    return {wants_colour(options), width_for(options), std::filesystem::current_path(ignored).string()};
+}
+
+void add_reading_options(CLI::App& command, report_options& options) {
     command.add_option("--color", options.colour, "Colour the text: auto is on a terminal only, and not with NO_COLOR")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
     command.add_option("--symbols", options.symbols, "now: look up functions and lines; off: files and offsets only")
         ->check(CLI::IsMember({"now", "off"}))
         ->capture_default_str();
+}
+
+void add_report_options(CLI::App& command, report_options& options) {
     command.add_option("--save", options.saved, "FORMAT=FILE: write the report in this format, too; may be repeated")
         ->allow_extra_args(false);
     auto* const gate = command.add_option_group("gate", "What makes it fail, by exit status 1");
@@ -229,13 +240,15 @@ int report_trace(std::string const& trace, report_options const& options) {
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);
     report::input const in{it.trace, it.what, it.stacks, outcome};
-    std::error_code ignored;  // without a folder, sources keep their absolute paths
-    auto const root = std::filesystem::current_path(ignored).string();
-    report::style const how{wants_colour(options), width_for(options), root};
-    must_write(report::render(*report::format_named(options.format), in, how), options.output);
+    auto const how = style_for(options);
+    auto const text = report::render(*report::format_named(options.format), in, how);
+    if (options.to_standard_error && options.output.empty())
+        write_to(stderr, text);  // if that fails, there is nowhere left to say so
+    else
+        must_write(text, options.output);
     for (auto const& each : options.saved) {
         auto const [format, path] = parse_saved(each);
-        must_write(report::render(format, in, {false, 100, root}), path);
+        must_write(report::render(format, in, {false, 100, how.source_root}), path);
     }
     if (!options.written_suppressions.empty()) write_suppressions(it, outcome, options.written_suppressions);
     return gate::exit_status(outcome.reached);

@@ -4,6 +4,7 @@
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
 #include "analyzer/gate/gate.h"
+#include "analyzer/report/render.h"
 
 #include <CLI/App.hpp>
 
@@ -40,6 +41,7 @@ struct report_options {
     std::string format = "text";
     std::string colour = "auto";
     std::string output;
+    bool to_standard_error = false;  // where `output` is empty
     std::vector<std::string> saved;  // FORMAT=FILE
 
     std::string fail_on = "warning";
@@ -51,8 +53,11 @@ struct report_options {
     std::string baseline;
 };
 
-// Adds the options; `options` must live as long as the command.
-void add_report_options(CLI::App& command, report_options& options);
+// Add options; `options` must live as long as the command.
+void add_reading_options(CLI::App& command, report_options& options);  // symbols and colour
+void add_report_options(CLI::App& command, report_options& options);   // what is saved, and what fails
+
+report::style style_for(report_options const& options);
 
 // Mistakes in the options that can be told before any work is done. Throws as below.
 void check(report_options const& options);

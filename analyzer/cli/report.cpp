@@ -18,6 +18,10 @@ void add_report(CLI::App& app, int& status) {
     auto const given = std::make_shared<arguments>();
     auto* const command = app.add_subcommand("report", "Explain a trace");
     command->add_option("trace", given->trace, "The trace, as record wrote it")->required();
+    command->add_option("--format", given->options.format, "text for people; the others for programs and for CI")
+        ->check(CLI::IsMember(report::format_names()))
+        ->capture_default_str();
+    add_reading_options(*command, given->options);
     add_report_options(*command, given->options);
     command->add_option("-o,--output", given->options.output, "Write the report into a file");
     command->footer(
