@@ -177,3 +177,44 @@ class DiffInput(Case):
                 file.write('{"trace": {"complete": %s}, "findings": []}' % state)
         self.assertEqual(self.lastref("diff", complete, incomplete).returncode, INCOMPLETE)
         self.assertEqual(self.lastref("diff", incomplete, complete).returncode, INCOMPLETE)
+
+
+class Mistakes(Case):
+    """Files of people's own, with a mistake in them: one line that says where, and no report."""
+
+    def setUp(self):
+        super().setUp()
+        self.recorded(workload("demo"))
+
+    def with_file(self, option, content):
+        path = self.path("file")
+        with open(path, "wb") as file:
+            file.write(content)
+        done = self.lastref("report", self.trace, option, path)
+        self.assert_not_signalled(done)
+        return path, done
+
+    def test_suppressions(self):
+        for content, where in ((b"# fine\n\n  leak:f", ":3:3: "), (b"failed-free", ":1:1: "), (b"*:\n", ":1:3: "),
+                               (b"*:a\0b", ":1:4: "), (b"\xff\xfe\x00", ":1:3: ")):
+            path, done = self.with_file("--suppressions", content)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, ""), done.stderr)
+            self.assert_one_line(done.stderr, "lastref: ", path + where)
+
+    def test_baseline(self):
+        for content, where in ((b"{\n  \"findings\": [,]}", ":2:16: "), (b"", ":1:1: "), (b"[1]", ":1:1: "),
+                               (b"{\"findings\": [\n\n {\"rule\": \"x\"}]}", ":3:2: "), (b"\xff\xfe", ":1:1: "),
+                               (b"[" * 100000, ":1:")):
+            path, done = self.with_file("--baseline", content)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, ""), done.stderr)
+            self.assert_one_line(done.stderr, "lastref: ", path + where)
+
+    def test_output_that_cannot_be_written(self):
+        for options in (["-o", "/nowhere/r"], ["--save", "json=/nowhere/r"], ["--write-suppressions", "/nowhere/s"], ["-o", "/dev/full"]):
+            done = self.lastref("report", self.trace, *options)
+            self.assertEqual(done.returncode, USAGE, options)
+            self.assert_one_line(done.stderr, "lastref: ", "cannot be written")
+
+    def test_names_of_files_are_shown_not_obeyed(self):
+        done = self.lastref("report", self.trace, "--baseline", "/nowhere/\x1b[31m\n")
+        self.assert_one_line(done.stderr, "\\x1b[31m\\n")
