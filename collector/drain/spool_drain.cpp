@@ -317,8 +317,25 @@ std::int64_t spool_drain::time(std::uint64_t ticks) const {
 void spool_drain::write(ready_record const& ready) {
     if (ready.ns < written_ns_) writer_.add_loss(rows_.id(), spool::loss::late_records, 1);
     newest_ns_ = std::max(newest_ns_, ready.ns);
-    ready.what.view.type() == record_type::phase ? write_phase(ready) : write_call(ready);
+    switch (ready.what.view.type()) {
+        case record_type::phase:
+            write_phase(ready);
+            break;
+        case record_type::range:
+            write_range(ready);
+            break;
+        default:
+            write_call(ready);
+    }
     ready.what.thread->written(ready.what.segment);
+}
+
+void spool_drain::write_range(ready_record const& ready) {
+    auto const& record = ready.what.view.range();
+    if (record.end == 0)
+        writer_.begin_range(rows_.id(), record.number, time(record.at), ready.what.view.range_name());
+    else
+        writer_.end_range(rows_.id(), record.number, time(record.at));
 }
 
 void spool_drain::write_phase(ready_record const& ready) {
