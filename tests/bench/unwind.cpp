@@ -1,7 +1,7 @@
 // What a call stack costs: the collector's unwinder, libgcc's _Unwind_Backtrace as the collector would use it, and
 // backtrace(), in turns, so that a machine that slows down slows all three.
 //
-//     unwind [--depths 5,20,60] [--rounds 15] [--iterations 4000]
+//     unwind [--depths 5,20,60] [--rounds 600] [--iterations 16]
 //
 //     same       one call path, again and again
 //     scattered  1024 call paths in turns; each return address was seen before
@@ -98,9 +98,9 @@ void descend(int levels, unsigned path, method take) {
                     : by_the_right(levels - 1, path >> 1, take);
 }
 
-double run(int levels, unsigned paths, method take, int iterations) {
+double run(int levels, unsigned first_path, unsigned paths, method take, int iterations) {
     auto const begin = clock::now();
-    for (int i = 0; i < iterations; ++i) descend(levels, static_cast<unsigned>(i) % paths, take);
+    for (int i = 0; i < iterations; ++i) descend(levels, (first_path + static_cast<unsigned>(i)) % paths, take);
     return nanoseconds(clock::now() - begin).count() / iterations;
 }
 
@@ -112,8 +112,8 @@ double median(std::vector<double> values) {
 
 struct settings {
     std::string depths = "5,20,60";
-    int rounds = 15;
-    int iterations = 4000;
+    int rounds = 600;     // of short turns: a machine that throttles or preempts spoils few of them
+    int iterations = 16;  // stacks a turn
 };
 
 // How many levels make a stack of `depth` frames here.
@@ -127,7 +127,8 @@ void measure(std::string_view name, int depth, unsigned paths, settings const& c
     method const methods[] = {nothing, own, libgcc, glibc};
     std::vector<double> times[4];
     for (int round = 0; round < chosen.rounds; ++round) {
-        for (int i = 0; i < 4; ++i) times[i].push_back(run(levels, paths, methods[i], chosen.iterations));
+        auto const first = static_cast<unsigned>(round * chosen.iterations);
+        for (int i = 0; i < 4; ++i) times[i].push_back(run(levels, first, paths, methods[i], chosen.iterations));
     }
     double const empty = median(times[0]);
     double const ns[] = {median(times[1]) - empty, median(times[2]) - empty, median(times[3]) - empty};
@@ -141,10 +142,10 @@ void measure(std::string_view name, int depth, unsigned paths, settings const& c
 void measure_new(int depth, settings const& chosen, char const*& separator) {
     int const levels = levels_for(depth);
     std::vector<double> own_times, libgcc_times;
-    for (int round = 0; round < chosen.rounds * 10; ++round) {
+    for (int round = 0; round < chosen.rounds; ++round) {
         descend(levels, 0, own_anew);
         own_times.push_back(new_rules_ns);
-        libgcc_times.push_back(run(levels, 1, libgcc, 10));
+        libgcc_times.push_back(run(levels, 0, 1, libgcc, chosen.iterations));
     }
     double const ns[] = {median(own_times), median(libgcc_times)};
     std::printf(

@@ -1,7 +1,5 @@
 #include "collector/preload/unwind/eh_frame.h"
 
-#include <bit>
-
 #include "collector/preload/arch/frame.h"
 #include "collector/preload/unwind/cfa_program.h"
 #include "collector/preload/unwind/reader.h"
@@ -14,7 +12,8 @@ namespace arch = preload::arch;
 constexpr std::size_t word = sizeof(std::uint64_t);
 // Descriptions are some dozen bytes long; those of the largest functions some thousand.
 constexpr std::size_t longest_description = std::size_t{64} << 10;
-constexpr std::size_t longest_proof = 255 * word;
+constexpr std::size_t block = 4 * word;
+constexpr std::size_t most_blocks = 255;
 constexpr std::size_t longest_common = 256;
 
 std::uint8_t const* pointer(std::uintptr_t at) {
@@ -123,32 +122,27 @@ rule read_description(loaded_object const& object, std::uintptr_t at, std::uintp
     return run_programs(common, bytes, begin, pc, used);
 }
 
-// A sum of words times changing odd numbers: its multiplications do not wait for each other.
-struct words_hash {
-    std::uint64_t sum = 0;
-    std::uint64_t factor = 0x9e3779b97f4a7c15u;
+// A sum of words times odd numbers: its multiplications do not wait for each other, and blocks of one size leave few
+// branches to guess. It takes a third of a walk.
+std::uint64_t hash_block(std::uint64_t hash, std::uintptr_t at) {
+    hash *= 0x9e3779b97f4a7c15u;
+    hash += read<std::uint64_t>(at) * 0xd6e8feb86659fd93u;
+    hash += read<std::uint64_t>(at + word) * 0xa0761d6478bd642fu;
+    hash += read<std::uint64_t>(at + 2 * word) * 0xe7037ed1a0b428dbu;
+    return hash + read<std::uint64_t>(at + 3 * word) * 0x8ebc6af09c88c6e3u;
+}
 
-    void add(std::uint64_t value) {
-        sum += value * factor;
-        factor = std::rotl(factor, 23) | 1;
-    }
-    // Whole words from `at` on, as many as `bytes` take.
-    void add(std::uintptr_t at, std::size_t bytes) {
-        for (std::size_t i = 0; i < bytes; i += word) add(read<std::uint64_t>(at + i));
-    }
-};
-
-bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t bytes, std::uint32_t& found) {
-    if (!object.readable(at, bytes)) return false;
+// Of the whole CIE, which must fit a block, and of the first blocks of the FDE. What lies behind their ends in the last
+// blocks changes as little as they do.
+[[gnu::always_inline]] inline bool fingerprint(loaded_object const& object, std::uintptr_t at, std::size_t blocks,
+                                               std::uint32_t& found) {
+    if (!object.readable(at, blocks * block)) return false;
     std::uintptr_t const common = common_of(at);
-    if (!object.readable(common, word)) return false;
-    std::size_t const length = read<std::uint32_t>(common) + sizeof(std::uint32_t);
-    if (length > longest_common || !object.readable(common, length + word)) return false;
-    words_hash hash;
-    hash.add(at);
-    hash.add(at, bytes);
-    hash.add(common, length);
-    found = static_cast<std::uint32_t>(hash.sum >> 40);
+    if (!object.readable(common, block)) return false;
+    if (read<std::uint32_t>(common) + sizeof(std::uint32_t) > block) return false;
+    std::uint64_t hash = hash_block(at, common);
+    for (std::size_t i = 0; i < blocks; ++i) hash = hash_block(hash, at + i * block);
+    found = static_cast<std::uint32_t>(hash >> 40);
     return true;
 }
 
@@ -161,17 +155,16 @@ proved_rule read_rule(loaded_object const& object, std::uintptr_t pc) {
     std::uintptr_t const at = object.description(index);
     std::uint8_t const* used = nullptr;
     made.what = read_description(object, at, pc, used);
-    std::size_t const bytes = used == nullptr ? 0 : (number(used) - at + word - 1) / word * word;
-    if (bytes != 0 && bytes <= longest_proof && fingerprint(object, at, bytes, found))
-        made.why = {index, (bytes / word) & 0xff, found & 0xffffff};
+    std::size_t const blocks = used == nullptr ? 0 : (number(used) - at + block - 1) / block;
+    if (blocks != 0 && blocks <= most_blocks && fingerprint(object, at, blocks, found))
+        made.why = {index, blocks & 0xff, found & 0xffffff};
     return made;
 }
 
 bool still_proved(loaded_object const& object, std::uintptr_t pc, proof const& why) {
     if (!object.is_found(pc, why.index)) return false;
     std::uint32_t found = 0;
-    return fingerprint(object, object.description(why.index), std::size_t{why.length} * word, found) &&
-           found == why.fingerprint;
+    return fingerprint(object, object.description(why.index), why.length, found) && found == why.fingerprint;
 }
 
 }  // namespace lastref::unwind

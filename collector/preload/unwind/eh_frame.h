@@ -13,7 +13,7 @@ namespace lastref::unwind {
 // table, and a hash over the bytes that were read behind it.
 struct proof {
     std::uint64_t index : 32;        // of the function in the table
-    std::uint64_t length : 8;        // of what was read of its description, in 8 bytes; 0: there is no proof
+    std::uint64_t length : 8;        // of what was read of its description, in 32 bytes; 0: there is no proof
     std::uint64_t fingerprint : 24;  // of those bytes and of the common information that they refer to
 
     std::uint64_t word() const { return std::bit_cast<std::uint64_t>(*this); }

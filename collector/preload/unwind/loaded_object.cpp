@@ -2,6 +2,11 @@
 
 #include <elf.h>
 
+#include <atomic>
+#include <initializer_list>
+
+#include "collector/preload/unwind/thread_stack.h"
+
 namespace lastref::unwind {
 namespace {
 
@@ -29,6 +34,29 @@ Type read(std::uintptr_t at) {
 
 }  // namespace
 
+// Program headers outside of the first page: whether they can be read is asked of the kernel at the first sight of an
+// object, and remembered by all that tells it from others.
+struct far_headers {
+    static bool are_known(loaded_object const& object, ElfW(Ehdr) const& file) {
+        std::uint64_t key = 0;
+        for (std::uint64_t const part : {std::uint64_t{object.begin_}, std::uint64_t{object.end_},
+                                         std::uint64_t{object.header_}, file.e_phoff, file.e_shoff})
+            key = (key ^ part) * 0x9e3779b97f4a7c15u, key ^= key >> 29;
+        key |= 1;
+        std::atomic<std::uint64_t>& place = known[key >> 58];
+        if (place.load(std::memory_order_relaxed) == key) return true;
+        std::uintptr_t const last = object.segments_ + object.segment_count_ * sizeof(ElfW(Phdr)) - 1;
+        if (object.segment_count_ == 0 || last - object.segments_ >= smallest_mapping ||
+            !page_is_readable(object.segments_) || !page_is_readable(last) || !object.segments_name_themselves())
+            return false;
+        place.store(key, std::memory_order_relaxed);
+        return true;
+    }
+
+    static std::atomic<std::uint64_t> known[64];
+};
+std::atomic<std::uint64_t> far_headers::known[64];
+
 bool loaded_object::find(dl_find_object_function find_object, std::uintptr_t pc) {
     dl_find_object_result found;
     begin_ = end_ = 0;
@@ -41,18 +69,30 @@ bool loaded_object::find(dl_find_object_function find_object, std::uintptr_t pc)
     return false;
 }
 
-// The file's headers lie at the begin of its first segment. Files that a tool has rewritten may have moved the program
-// headers elsewhere, where they might not be mapped.
+// The file's headers lie at the begin of its first segment. Tools that rewrite files (BOLT: the Python of several
+// distributors, compilers) move the program headers to a segment of their own, far behind, where address and place in
+// the file are the same.
 bool loaded_object::read_file_headers(std::uintptr_t bias) {
     if (end_ - begin_ < smallest_mapping) return false;
     auto const file = read<ElfW(Ehdr)>(begin_);
+    std::size_t const size = file.e_phnum * sizeof(ElfW(Phdr));
     if (memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof(ElfW(Phdr)) ||
-        file.e_phoff > smallest_mapping || file.e_phoff + file.e_phnum * sizeof(ElfW(Phdr)) > smallest_mapping)
+        file.e_phoff >= end_ - begin_ || size > end_ - begin_ - file.e_phoff)
         return false;
     bias_ = bias;
     segments_ = begin_ + file.e_phoff;
     segment_count_ = file.e_phnum;
+    if (file.e_phoff + size > smallest_mapping && !far_headers::are_known(*this, file)) return false;
     return segment_of(header_, tables_begin_, tables_end_);
+}
+
+// Whether they name their own address.
+bool loaded_object::segments_name_themselves() const {
+    for (std::uint32_t i = 0; i < segment_count_; ++i) {
+        auto const segment = read<ElfW(Phdr)>(segments_ + i * sizeof(ElfW(Phdr)));
+        if (segment.p_type == PT_PHDR) return bias_ + segment.p_vaddr == segments_;
+    }
+    return false;
 }
 
 bool loaded_object::read_table_header() {

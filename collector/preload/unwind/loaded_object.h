@@ -19,7 +19,7 @@ struct table_entry {
 class loaded_object {
   public:
     // The object that holds `pc`. False if there is none, or if its tables are not in the usual form (sorted, 32 bits).
-    // Reads only the first page of the object's mapping and its tables.
+    // Reads only the first page of the object's mapping, its program headers and its tables.
     bool find(dl_find_object_function find_object, std::uintptr_t pc);
 
     bool holds(std::uintptr_t address) const { return address - begin_ < end_ - begin_; }
@@ -46,12 +46,15 @@ class loaded_object {
     }
 
   private:
+    friend struct far_headers;
+
     table_entry entry(std::uint32_t index) const {
         table_entry found;
         memcpy(&found, reinterpret_cast<void const*>(table_ + std::uintptr_t{index} * sizeof found), sizeof found);
         return found;
     }
     bool read_file_headers(std::uintptr_t bias);
+    bool segments_name_themselves() const;
     bool read_table_header();
     bool segment_of(std::uintptr_t at, std::uintptr_t& begin, std::uintptr_t& end) const;
     bool in_other_segment(std::uintptr_t at, std::size_t size) const;

@@ -112,6 +112,22 @@ image::~image() {
     latest = nullptr;
 }
 
+void image::move_headers(std::size_t off) {
+    constexpr std::size_t to = 2 * page;
+    ElfW(Ehdr) file;
+    std::memcpy(&file, begin(), sizeof file);
+    ElfW(Phdr) segments[3]{};
+    std::memcpy(segments, begin() + file.e_phoff, 2 * sizeof segments[0]);
+    std::memset(begin() + file.e_phoff, 0, 2 * sizeof segments[0]);
+    segments[2].p_type = PT_PHDR;
+    segments[2].p_vaddr = to + off;
+    std::memcpy(begin() + to, segments, sizeof segments);
+    file.e_phoff = to;
+    file.e_phnum = 3;
+    file.e_shoff = off;  // tells this object from others that lay here
+    std::memcpy(begin(), &file, sizeof file);
+}
+
 int image::find(void* address, dl_find_object_result* found) {
     auto const at = reinterpret_cast<std::uintptr_t>(address);
     if (latest == nullptr || at < latest->base_ || at >= latest->base_ + latest->size()) return -1;

@@ -30,6 +30,9 @@ class image {
     // Of .eh_frame_hdr and .eh_frame, the last of the image.
     std::size_t tables_offset() const { return size() - tables_size_; }
 
+    // Moves the program headers behind the text, as tools that rewrite files do; they say that they lie `off` further.
+    void move_headers(std::size_t off);
+
     // Answers for the latest image made.
     static int find(void* address, dl_find_object_result* found);
 

@@ -1,4 +1,5 @@
 // Reading unwind tables: what rules are made of them, and that damaged ones do no harm.
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -139,6 +140,27 @@ TEST(UnwindTable, LeavesWhatARuleCannotSay) {
     EXPECT_EQ(rule_of({0x3f}, 0).kind, rule_kind::not_simple);           // no such instruction
     EXPECT_EQ(rule_of(bytes(40, 0x0a), 0).kind, rule_kind::not_simple);  // too much remembered
     EXPECT_EQ(rule_of({0x0f, 2, 0x77, 8, 0x0e, 16}, 0).kind, rule_kind::not_simple);  // an offset without a register
+}
+
+TEST(UnwindTable, FindsHeadersThatWereMoved) {
+    for (std::size_t const off : {0, 8}) {
+        image made({{begin, length, with_frame_pointer}});
+        made.move_headers(off);
+        for (int round = 0; round < 2; ++round) {
+            loaded_object object;
+            EXPECT_EQ(object.find(image::find, made.text() + begin), off == 0);
+            if (off == 0) expect_cfa(read_rule(object, made.text() + begin + 4).what, true, 2);
+        }
+    }
+}
+
+TEST(UnwindTable, DoesNotTouchMovedHeadersThatAreNotMapped) {
+    image made({{begin, length, with_frame_pointer}});
+    made.move_headers(0);
+    mprotect(made.begin() + 2 * image::page, image::page, PROT_NONE);
+    made.begin()[offsetof(Elf64_Ehdr, e_shoff)] = 77;  // not seen before
+    loaded_object object;
+    EXPECT_FALSE(object.find(image::find, made.text() + begin));
 }
 
 TEST(UnwindTable, AProofNamesWhatWasRead) {
