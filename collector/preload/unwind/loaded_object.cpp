@@ -34,21 +34,33 @@ Type read(std::uintptr_t at) {
 
 }  // namespace
 
-// Program headers outside of the first page: whether they can be read is asked of the kernel at the first sight of an
-// object, and remembered by all that tells it from others.
+// Headers that need not be readable: whether they are is asked of the kernel at the first sight of an object, and
+// remembered by all that tells it from others.
 struct far_headers {
-    static bool are_known(loaded_object const& object, ElfW(Ehdr) const& file) {
-        std::uint64_t key = 0;
-        for (std::uint64_t const part : {std::uint64_t{object.begin_}, std::uint64_t{object.end_},
-                                         std::uint64_t{object.header_}, file.e_phoff, file.e_shoff})
-            key = (key ^ part) * 0x9e3779b97f4a7c15u, key ^= key >> 29;
+    // The file's header, which lies in another segment than what was found.
+    static bool begin_image(loaded_object const& object) {
+        return holds({object.image_begin_, object.begin_, object.end_, object.header_},
+                     [&] { return page_is_readable(object.image_begin_); });
+    }
+
+    // Program headers outside of the first page.
+    static bool are_readable(loaded_object const& object, ElfW(Ehdr) const& file) {
+        return holds({object.begin_, object.end_, object.header_, file.e_phoff, file.e_shoff}, [&] {
+            std::uintptr_t const last = object.segments_ + object.segment_count_ * sizeof(ElfW(Phdr)) - 1;
+            return object.segment_count_ != 0 && last - object.segments_ < smallest_mapping &&
+                   page_is_readable(object.segments_) && page_is_readable(last) && object.segments_name_themselves();
+        });
+    }
+
+  private:
+    template <class Check>
+    static bool holds(std::initializer_list<std::uint64_t> identity, Check const& check) {
+        std::uint64_t key = identity.size();
+        for (std::uint64_t const part : identity) key = (key ^ part) * 0x9e3779b97f4a7c15u, key ^= key >> 29;
         key |= 1;
         std::atomic<std::uint64_t>& place = known[key >> 58];
         if (place.load(std::memory_order_relaxed) == key) return true;
-        std::uintptr_t const last = object.segments_ + object.segment_count_ * sizeof(ElfW(Phdr)) - 1;
-        if (object.segment_count_ == 0 || last - object.segments_ >= smallest_mapping ||
-            !page_is_readable(object.segments_) || !page_is_readable(last) || !object.segments_name_themselves())
-            return false;
+        if (!check()) return false;
         place.store(key, std::memory_order_relaxed);
         return true;
     }
@@ -64,25 +76,36 @@ bool loaded_object::find(dl_find_object_function find_object, std::uintptr_t pc)
     begin_ = reinterpret_cast<std::uintptr_t>(found.map_start);
     end_ = reinterpret_cast<std::uintptr_t>(found.map_end);
     header_ = reinterpret_cast<std::uintptr_t>(found.eh_frame);
-    if (read_file_headers(found.map->l_addr) && read_table_header()) return true;
+    if (find_image(found.map->l_addr) && read_file_headers() && read_table_header()) return true;
     begin_ = end_ = 0;
     return false;
+}
+
+// Where the segments of a program leave gaps between them, the loader names the one that holds the address (in
+// libraries it fills the gaps itself). Such are programs linked for larger pages, and those that patchelf has been at.
+// The first segment of what can be loaded anywhere begins at address 0 of the file; other programs are left to libgcc.
+bool loaded_object::find_image(std::uintptr_t bias) {
+    bias_ = bias;
+    image_begin_ = begin_;
+    image_end_ = end_;
+    if (header_ >= begin_ && header_ < end_) return end_ - begin_ >= smallest_mapping;
+    image_begin_ = bias;
+    image_end_ = UINTPTR_MAX;
+    return bias != 0 && bias % smallest_mapping == 0 && far_headers::begin_image(*this);
 }
 
 // The file's headers lie at the begin of its first segment. Tools that rewrite files (BOLT: the Python of several
 // distributors, compilers) move the program headers to a segment of their own, far behind, where address and place in
 // the file are the same.
-bool loaded_object::read_file_headers(std::uintptr_t bias) {
-    if (end_ - begin_ < smallest_mapping) return false;
-    auto const file = read<ElfW(Ehdr)>(begin_);
+bool loaded_object::read_file_headers() {
+    auto const file = read<ElfW(Ehdr)>(image_begin_);
     std::size_t const size = file.e_phnum * sizeof(ElfW(Phdr));
     if (memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof(ElfW(Phdr)) ||
-        file.e_phoff >= end_ - begin_ || size > end_ - begin_ - file.e_phoff)
+        file.e_phoff >= image_end_ - image_begin_ || size > image_end_ - image_begin_ - file.e_phoff)
         return false;
-    bias_ = bias;
-    segments_ = begin_ + file.e_phoff;
+    segments_ = image_begin_ + file.e_phoff;
     segment_count_ = file.e_phnum;
-    if (file.e_phoff + size > smallest_mapping && !far_headers::are_known(*this, file)) return false;
+    if (file.e_phoff + size > smallest_mapping && !far_headers::are_readable(*this, file)) return false;
     return segment_of(header_, tables_begin_, tables_end_);
 }
 
@@ -116,7 +139,7 @@ bool loaded_object::segment_of(std::uintptr_t at, std::uintptr_t& begin, std::ui
         begin = bias_ + segment.p_vaddr;
         end = begin + segment.p_filesz;
         if (at < begin || at >= end) continue;
-        return (segment.p_flags & PF_R) != 0 && begin >= begin_ && end >= begin && end <= end_;
+        return (segment.p_flags & PF_R) != 0 && begin >= image_begin_ && end >= begin && end <= image_end_;
     }
     return false;
 }

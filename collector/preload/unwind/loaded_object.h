@@ -53,15 +53,17 @@ class loaded_object {
         memcpy(&found, reinterpret_cast<void const*>(table_ + std::uintptr_t{index} * sizeof found), sizeof found);
         return found;
     }
-    bool read_file_headers(std::uintptr_t bias);
+    bool find_image(std::uintptr_t bias);
+    bool read_file_headers();
     bool segments_name_themselves() const;
     bool read_table_header();
     bool segment_of(std::uintptr_t at, std::uintptr_t& begin, std::uintptr_t& end) const;
     bool in_other_segment(std::uintptr_t at, std::size_t size) const;
 
-    std::uintptr_t begin_ = 0, end_ = 0;  // of its mapping
-    std::uintptr_t bias_ = 0;             // what is added to the file's addresses
-    std::uintptr_t segments_ = 0;         // program headers
+    std::uintptr_t begin_ = 0, end_ = 0;              // of its mapping; where that has gaps, of one segment
+    std::uintptr_t image_begin_ = 0, image_end_ = 0;  // of all segments
+    std::uintptr_t bias_ = 0;                         // what is added to the file's addresses
+    std::uintptr_t segments_ = 0;                     // program headers
     std::uint32_t segment_count_ = 0;
     std::uintptr_t header_ = 0;                         // .eh_frame_hdr
     std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // the segment that holds it

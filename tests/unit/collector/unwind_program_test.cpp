@@ -72,6 +72,10 @@ class Programs : public testing::Test {
     fs::path folder_;
 };
 
+TEST_F(Programs, WithGapsBetweenTheirSegments) {
+    expect_same(run(UNWIND_GAPS), 0.95);
+}
+
 TEST_F(Programs, Python) {
     if (std::string(UNWIND_PYTHON).empty()) GTEST_SKIP() << "no Python";
     auto const script = write("script.py", R"--(
