@@ -1,6 +1,6 @@
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 void handles() {
@@ -177,4 +177,4 @@ group const stream_groups[] = {{"handles", handles},
                                {"tokens", tokens},
                                {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

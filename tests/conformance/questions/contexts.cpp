@@ -3,9 +3,9 @@
 
 #include <cstdlib>
 
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 void before_init() {
@@ -205,6 +205,164 @@ void after_teardown() {
     std::exit(0);
 }
 
+// A context with one of everything, and the primary context beside it.
+struct two_contexts {
+    CUcontext primary = start(), made = nullptr;
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    CUdeviceptr memory = 0, ordered = 0;
+    void* host = nullptr;
+
+    two_contexts() {
+        ask("cuCtxCreate", cuCtxCreate(&made, nullptr, 0, 0));
+        stream = make_stream();
+        cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+        cuMemAlloc(&memory, 4096);
+        cuMemAllocAsync(&ordered, 4096, stream);
+        cuMemHostAlloc(&host, 4096, CU_MEMHOSTALLOC_PORTABLE);
+        cuEventRecord(event, stream);
+        cuCtxSynchronize();
+    }
+
+    void destroy_made() {
+        ask("cuCtxDestroy", cuCtxDestroy(made));
+        cuCtxSetCurrent(primary);
+    }
+};
+
+void destroyed_contexts_event() {
+    two_contexts s;
+    s.destroy_made();
+    ASK(cuEventQuery(s.event));
+    ASK(cuEventDestroy(s.event));
+}
+
+void destroyed_contexts_stream() {
+    two_contexts s;
+    s.destroy_made();
+    ASK(cuStreamQuery(s.stream));
+    ASK(cuStreamDestroy(s.stream));
+}
+
+void destroyed_contexts_memory() {
+    two_contexts s;
+    unsigned char bytes[4] = {};
+    CUmemorytype type{};
+    s.destroy_made();
+    ASK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, s.memory));
+    ASK(cuMemFree(s.memory));
+    ASK(cuMemsetD8(s.ordered, 5, 64));
+    ASK(cuMemcpyDtoH(bytes, s.ordered, 4));
+    ask_number("stream-ordered memory still holds", bytes[0]);
+    ASK(cuMemFree(s.ordered));
+    ASK(cuMemFreeHost(s.host));
+}
+
+void destroyed_contexts_virtual_memory() {
+    two_contexts s;
+    CUmemAllocationProp props{};
+    CUmemGenericAllocationHandle handle = 0;
+    CUdeviceptr range = 0;
+    std::size_t const size = 2 << 20;
+    unsigned char bytes[4] = {};
+    props.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc const access{props.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    ASK(cuMemCreate(&handle, size, &props, 0));
+    ASK(cuMemAddressReserve(&range, size, 0, 0, 0));
+    ASK(cuMemMap(range, size, 0, handle, 0));
+    ASK(cuMemSetAccess(range, size, &access, 1));
+    s.destroy_made();
+    ASK(cuMemsetD8(range, 6, 64));
+    ASK(cuMemcpyDtoH(bytes, range, 4));
+    ask_number("mapped memory still holds", bytes[0]);
+    ASK(cuMemUnmap(range, size));
+    ASK(cuMemAddressFree(range, size));
+    ASK(cuMemRelease(handle));
+}
+
+void destroyed_contexts_graph() {
+    two_contexts s;
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr;
+    ASK(cuGraphCreate(&graph, 0));
+    ASK(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+    ASK(cuGraphInstantiate(&exec, graph, 0));
+    s.destroy_made();
+    ASK(cuGraphLaunch(exec, make_stream()));
+    ASK(cuCtxSynchronize());
+    ASK(cuGraphExecDestroy(exec));
+    ASK(cuGraphDestroy(graph));
+}
+
+void destroyed_on_its_own_thread_stack() {
+    two_contexts s;
+    CUcontext now = nullptr;
+    ASK(cuCtxPushCurrent(s.primary));
+    ASK(cuCtxDestroy(s.made));
+    ASK(cuCtxPopCurrent(&now));
+    ask("popped the primary context", now == s.primary);
+    ASK(cuCtxGetCurrent(&now));
+    ask("the destroyed context is current again", now == s.made);
+}
+
+void destroyed_with_work_due() {
+    two_contexts s;
+    std::atomic<int> run{0};
+    cuCtxSetCurrent(s.primary);  // whose memory the gate's word is: it outlives the other context
+    gate shut(s.stream);
+    cuLaunchHostFunc(
+        s.stream, [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, &run);
+    ASK(cuCtxDestroy(s.made));
+    ask("destroy returns while work is due", shut.closed());
+    settle();
+    ask_number("host functions run", run);
+}
+
+void contexts_of_threads() {
+    CUcontext const context = start();
+    CUcontext now = nullptr, made = nullptr;
+    elsewhere([&] {
+        ask("a new thread: cuCtxGetCurrent", cuCtxGetCurrent(&now));
+        ask("a new thread has none current", now == nullptr);
+        ask("a new thread: cuMemAlloc", [] {
+            CUdeviceptr memory = 0;
+            return cuMemAlloc(&memory, 64);
+        }());
+    });
+    ASK(cuCtxCreate(&made, nullptr, 0, 0));
+    ASK(cuCtxGetCurrent(&now));
+    ask("a created context is current", now == made);
+    ASK(cuCtxPopCurrent(&now));
+    ask("popped the created one", now == made);
+    ASK(cuCtxGetCurrent(&now));
+    ask("the one before is current", now == context);
+    ASK(cuCtxSetCurrent(made));
+    ASK(cuCtxPopCurrent(&now));
+    ASK(cuCtxGetCurrent(&now));
+    ask("set replaced the top", now == nullptr);
+    ASK(cuCtxDestroy(made));
+}
+
+void reset_with_objects() {
+    CUcontext const context = start();
+    CUstream const stream = make_stream();
+    CUdeviceptr memory = 0, ordered = 0, more = 0;
+    CUcontext again = nullptr;
+    cuMemAlloc(&memory, 64);
+    cuMemAllocAsync(&ordered, 64, stream);
+    cuStreamSynchronize(stream);
+    ASK(cuDevicePrimaryCtxReset(0));
+    ASK(cuMemAlloc(&more, 64));
+    ASK(cuDevicePrimaryCtxRetain(&again, 0));
+    ask("the same handle again", again == context);
+    ASK(cuCtxSetCurrent(again));
+    ASK(cuMemAlloc(&more, 64));
+    ASK(cuMemFree(memory));
+    ASK(cuMemFree(ordered));
+}
+
 }  // namespace
 
 group const context_groups[] = {{"before_init", before_init},
@@ -216,6 +374,15 @@ group const context_groups[] = {{"before_init", before_init},
                                 {"stack", stack},
                                 {"forked", forked},
                                 {"after_teardown", after_teardown},
+                                {"destroyed_contexts_event", destroyed_contexts_event},
+                                {"destroyed_contexts_stream", destroyed_contexts_stream},
+                                {"destroyed_contexts_memory", destroyed_contexts_memory},
+                                {"destroyed_contexts_virtual_memory", destroyed_contexts_virtual_memory},
+                                {"destroyed_contexts_graph", destroyed_contexts_graph},
+                                {"destroyed_on_its_own_thread_stack", destroyed_on_its_own_thread_stack},
+                                {"destroyed_with_work_due", destroyed_with_work_due},
+                                {"contexts_of_threads", contexts_of_threads},
+                                {"reset_with_objects", reset_with_objects},
                                 {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

@@ -1,6 +1,6 @@
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 struct setting {
@@ -264,4 +264,4 @@ group const capture_groups[] = {{"begin_and_end", begin_and_end},
                                 {"captured_launch", captured_launch},
                                 {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

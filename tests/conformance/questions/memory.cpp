@@ -1,9 +1,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 void plain() {
@@ -240,4 +240,4 @@ group const memory_groups[] = {{"plain", plain},
                                {"sharing_in_one_process", sharing_in_one_process},
                                {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

@@ -1,0 +1,136 @@
+"""Programs recorded with lastref: which findings they have, and which calls they made in which order.
+
+Both are kept without addresses, so that recordings on a real driver and on the simulated one can be compared.
+"""
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import asking
+
+HERE = pathlib.Path(__file__).resolve().parent
+GPU_PROGRAMS = HERE.parent / "gpu" / "programs"
+
+# Workloads that end by themselves and whose findings do not depend on where a signal strikes.
+WORKLOADS = ("demo", "way_plt", "way_plt_per_thread", "way_dlsym", "way_get_proc_address", "host_callbacks", "user_objects",
+             "capture", "pools", "threads", "static_destructor", "fork_child", "exec_chain", "underscore_exit", "dlsym_next")
+# Python programs, and their parts that a machine without a compiler for kernels leaves out.
+SCRIPTS = {"cuda_core_graphs": ("kernel",), "cuda_core_objects": ()}
+
+# Calls of a thread in order; callbacks of the driver count as calls of its thread.
+SEQUENCE = ("SELECT e.thread AS thread, t.main AS main, a.name AS name, e.result AS result FROM event e "
+            "JOIN api a ON a.id = e.api JOIN thread t ON t.id = e.thread ORDER BY e.id")
+
+
+class Failed(Exception):
+    """A program could not be recorded or its trace not be read."""
+
+
+def run(command, driver, more=None, limit=60):
+    try:
+        done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, timeout=limit,
+                              env=asking.environment(driver, more), check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed(str(error)) from error
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def record(bundle, command, driver, trace, more=None):
+    status, out, err = run([bundle / "bin/lastref", "record", "-q", "--force", "-o", trace, "--", *command], driver, more)
+    if not trace.exists():
+        raise Failed(f"no trace: {err.strip()[-300:]}")
+    return status, out
+
+
+def without_addresses(text):
+    return re.sub(r"0x[0-9a-f]+", "0x…", text)
+
+
+def findings(bundle, trace):
+    """Each finding as severity, rule, count and title."""
+    status, out, err = run([bundle / "bin/lastref", "report", "--format", "json", trace], None)
+    try:
+        reported = json.loads(out)["findings"]
+    except (ValueError, KeyError) as error:
+        raise Failed(f"report ended with {status}: {err.strip()[-300:]}") from error
+    return sorted(f"{f['severity']} {f['rule']} × {f['count']}: {without_addresses(f['title'])}" for f in reported)
+
+
+def sequences(bundle, trace):
+    """The calls of each thread as `name result`, threads in the order of their first call; equal neighbours are counted."""
+    status, out, err = run([bundle / "bin/lastref", "query", "--json", trace, SEQUENCE], None)
+    if status != 0:
+        raise Failed(f"query ended with {status}: {err.strip()[-300:]}")
+    threads = {}
+    for row in json.loads(out):
+        result = "" if row["result"] in (0, None) else f" {row['result']}"
+        threads.setdefault(row["thread"], []).append(row["name"] + result)
+    return list(threads.values())
+
+
+def workload_commands(bundle, driver):
+    """Name → command of every workload that is there."""
+    for name in WORKLOADS:
+        program = bundle / "bin/workloads" / name
+        if program.exists():
+            yield name, [program]
+    for name in ("driver_api", "driver_api_ptds"):
+        program = bundle / "bin/conformance" / name
+        if program.exists():
+            yield name, [program, *(["--simulated"] if driver else [])]
+
+
+def record_workload(bundle, command, driver, trace):
+    status, _ = record(bundle, command, driver, trace)
+    return {"exit": status, "findings": findings(bundle, trace)}
+
+
+def has_cuda_core(packages):
+    status, out, _ = run([sys.executable, "-c", "import cuda.core, cuda.core.graph, cuda.bindings; print(cuda.core.__version__)"],
+                         None, python_path(packages))
+    return out.strip() if status == 0 else ""
+
+
+def python_path(packages):
+    path = {"PYTHONDONTWRITEBYTECODE": "1"}
+    if packages:
+        path["PYTHONPATH"] = str(packages)
+    return path
+
+
+def record_script(bundle, name, driver, packages, trace):
+    without = SCRIPTS[name]
+    command = [sys.executable, GPU_PROGRAMS / f"{name}.py", *(["--without", *without] if without else [])]
+    status, out = record(bundle, command, driver, trace, python_path(packages))
+    return {"exit": status, "output": out.splitlines(), "threads": sequences(bundle, trace)}
+
+
+def everything(bundle, driver, packages, folder, runs):
+    """What all programs gave, `runs` times: name → list of results, each named once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = [("workloads", name, lambda trace, c=command: record_workload(bundle, c, driver, trace))
+            for name, command in workload_commands(bundle, driver)]
+    version = has_cuda_core(packages)
+    if version:
+        jobs += [("scripts", name, lambda trace, n=name: record_script(bundle, n, driver, packages, trace)) for name in SCRIPTS]
+    results = {"cuda-core": version, "workloads": {}, "scripts": {}}
+
+    def repeated(job):
+        kind, name, one = job
+        seen = results[kind].setdefault(name, [])
+        trace = folder / f"{name}.lastref"
+        for _ in range(runs):
+            try:
+                result = one(trace)
+            except Failed as error:
+                result = {"failed": str(error)}
+            if result not in seen:
+                seen.append(result)
+            trace.unlink(missing_ok=True)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(repeated, jobs))
+    return results
