@@ -127,6 +127,7 @@ def buffers_of_other_threads():
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
+    settle()
     made.pop().close(stream)
     settle()
 
