@@ -2,6 +2,7 @@
 
 Both are kept without addresses, so that recordings on a real driver and on the simulated one can be compared.
 """
+import collections
 import concurrent.futures
 import json
 import pathlib
@@ -60,13 +61,13 @@ def findings(bundle, trace):
 
 
 def sequences(bundle, trace):
-    """The calls of each thread as `name result`, threads in the order of their first call; equal neighbours are counted."""
+    """The calls of each thread as `name` or, where refused, `name:result`; threads in the order of their first call."""
     status, out, err = run([bundle / "bin/lastref", "query", "--json", trace, SEQUENCE], None)
     if status != 0:
         raise Failed(f"query ended with {status}: {err.strip()[-300:]}")
     threads = {}
     for row in json.loads(out):
-        result = "" if row["result"] in (0, None) else f" {row['result']}"
+        result = "" if row["result"] in (0, None) else f":{row['result']}"
         threads.setdefault(row["thread"], []).append(row["name"] + result)
     return list(threads.values())
 
@@ -84,8 +85,9 @@ def workload_commands(bundle, driver):
 
 
 def record_workload(bundle, command, driver, trace):
+    """As answers: how it ended, and each finding as a question that is answered by yes."""
     status, _ = record(bundle, command, driver, trace)
-    return {"exit": status, "findings": findings(bundle, trace)}
+    return ((asking.END, asking.how_it_ended(status)), *((finding, "yes") for finding in findings(bundle, trace)))
 
 
 def has_cuda_core(packages):
@@ -102,35 +104,43 @@ def python_path(packages):
 
 
 def record_script(bundle, name, driver, packages, trace):
+    """As answers: how it ended, what it printed, and the calls of each thread on one line."""
     without = SCRIPTS[name]
     command = [sys.executable, GPU_PROGRAMS / f"{name}.py", *(["--without", *without] if without else [])]
     status, out = record(bundle, command, driver, trace, python_path(packages))
-    return {"exit": status, "output": out.splitlines(), "threads": sequences(bundle, trace)}
+    threads = sequences(bundle, trace)
+    return ((asking.END, asking.how_it_ended(status)), *asking.numbered(line.replace(": ", " = ", 1) for line in out.splitlines()),
+            *((f"calls of thread {number}", " ".join(calls)) for number, calls in enumerate(threads, 1)))
 
 
-def everything(bundle, driver, packages, folder, runs):
-    """What all programs gave, `runs` times: name → list of results, each named once."""
+def attempted(one, trace):
+    try:
+        return one(trace)
+    except Failed as error:
+        return ((asking.END, f"not recorded: {error}"),)
+
+
+def repeat(jobs, folder, runs):
+    """Group → {answers: how often}, as asking.ask_all gives; four programs at a time."""
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = [("workloads", name, lambda trace, c=command: record_workload(bundle, c, driver, trace))
-            for name, command in workload_commands(bundle, driver)]
-    version = has_cuda_core(packages)
-    if version:
-        jobs += [("scripts", name, lambda trace, n=name: record_script(bundle, n, driver, packages, trace)) for name in SCRIPTS]
-    results = {"cuda-core": version, "workloads": {}, "scripts": {}}
+    heard = {}
 
     def repeated(job):
-        kind, name, one = job
-        seen = results[kind].setdefault(name, [])
-        trace = folder / f"{name}.lastref"
-        for _ in range(runs):
-            try:
-                result = one(trace)
-            except Failed as error:
-                result = {"failed": str(error)}
-            if result not in seen:
-                seen.append(result)
-            trace.unlink(missing_ok=True)
+        name, one = job
+        trace = folder / f"{name.replace(' ', '-')}.lastref"
+        heard[name] = collections.Counter(attempted(one, trace) for _ in range(runs))
+        trace.unlink(missing_ok=True)
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(repeated, jobs))
-    return results
+    return {name: heard[name] for name, _ in jobs}
+
+
+def hear_workloads(bundle, driver, folder, runs):
+    return repeat([(f"workload {name}", lambda trace, c=command: record_workload(bundle, c, driver, trace))
+                   for name, command in workload_commands(bundle, driver)], folder, runs)
+
+
+def hear_scripts(bundle, driver, packages, folder, runs):
+    return repeat([(f"program {name}", lambda trace, n=name: record_script(bundle, n, driver, packages, trace))
+                   for name in SCRIPTS], folder, runs)

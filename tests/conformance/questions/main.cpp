@@ -1,6 +1,6 @@
-// conformance-questions --list           prints the names of the groups
-// conformance-questions GROUP            asks the questions of one group
-// conformance-questions --driver         prints the version of the driver
+// questions --list      prints the names of the groups
+// questions GROUP       asks the questions of one group
+// questions --driver    prints the version of the driver; exit status 77 where it has no device
 #include <unistd.h>
 
 #include <cstring>
@@ -99,9 +99,10 @@ int main(int argc, char** argv) {
     std::string const wanted = argc > 1 ? argv[1] : "--list";
     if (wanted == "--list") each_group([](group const& one) { std::puts(one.name); });
     if (wanted == "--driver") {
-        int version = 0;
+        int version = 0, devices = 0;
         cuDriverGetVersion(&version);
         std::printf("%d\n", version);
+        return cuInit(0) == CUDA_SUCCESS && cuDeviceGetCount(&devices) == CUDA_SUCCESS && devices > 0 ? 0 : 77;
     }
     each_group([&](group const& one) {
         if (one.name != wanted) return;
