@@ -1,4 +1,4 @@
-"""Asks a driver the questions: a process a group, in rounds, each with a time limit.
+"""Asks a driver the questions: a process for each batch of groups, in rounds, each with a time limit.
 
 A group's answers are a list of (question, answer). A question asked again in its group gets a number, so that a name means one
 question; how the process ended is the answer to `(end)`.
@@ -40,9 +40,24 @@ def how_it_ended(status):
     return f"exit {status}" if status >= 0 else f"signal {-status}"
 
 
-def ask_group(program, group, driver, limit):
-    """All answers of one group, once. The process and what it forked do not outlive the limit."""
-    with subprocess.Popen([str(program), group], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+def of_groups(lines, batch, end):
+    """Splits what a process printed: group → its answers. Only the last group that it came to can have ended in another way
+    than the others; groups that it did not come to are left out."""
+    parts = {}
+    for line in lines:
+        if line.startswith("group = "):
+            parts[line.removeprefix("group = ")] = current = []
+        elif parts:
+            current.append(line)
+    answers = {group: (*numbered(part), (END, "exit 0")) for group, part in parts.items() if group in batch}
+    last = list(parts)[-1] if parts else batch[0]
+    answers[last] = (*answers.get(last, ())[:-1], (END, end))
+    return answers
+
+
+def ask_batch(program, batch, driver, limit):
+    """All answers of the groups of one process, once. It and what it forked do not outlive the limit."""
+    with subprocess.Popen([str(program), batch[0]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env=environment(driver), start_new_session=True) as process:
         try:
             out, _ = process.communicate(timeout=limit)
@@ -51,24 +66,25 @@ def ask_group(program, group, driver, limit):
             os.killpg(process.pid, signal.SIGKILL)
             out, _ = process.communicate()
             end = "time limit"
-    return tuple(numbered(out.decode(errors="replace").splitlines()) + [(END, end)])
+    return of_groups(out.decode(errors="replace").splitlines(), batch, end)
 
 
-def groups_of(program, driver):
+def batches_of(program, driver):
+    """Lists of groups, each asked by one process."""
     out = subprocess.run([str(program), "--list"], env=environment(driver), capture_output=True, text=True, check=True).stdout
-    return out.split()
+    return [line.split() for line in out.splitlines()]
 
 
-def ask_all(program, groups, driver, runs, jobs, limit, deadline):
+def ask_all(program, batches, driver, runs, jobs, limit, deadline):
     """Every group `runs` times, or as often as the deadline lets; group → {answers: how often}."""
-    heard = {group: collections.Counter() for group in groups}
+    heard = {group: collections.Counter() for batch in batches for group in batch}
     ends_at = time.monotonic() + deadline
 
-    def one(group):
+    def one(batch):
         if time.monotonic() < ends_at:
-            heard[group][ask_group(program, group, driver, limit)] += 1
+            for group, answers in ask_batch(program, batch, driver, limit).items():
+                heard[group][answers] += 1
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for _ in range(runs):
-            list(pool.map(one, groups))
-    return heard
+        list(pool.map(one, [batch for _ in range(runs) for batch in batches]))
+    return {group: transcripts for group, transcripts in heard.items() if transcripts}

@@ -21,9 +21,8 @@ WORKLOADS = ("demo", "way_plt", "way_plt_per_thread", "way_dlsym", "way_get_proc
 # Python programs, and their parts that a machine without a compiler for kernels leaves out.
 SCRIPTS = {"cuda_core_graphs": ("kernel",), "cuda_core_objects": ()}
 
-# Calls of a thread in order; callbacks of the driver count as calls of its thread.
-SEQUENCE = ("SELECT e.thread AS thread, t.main AS main, a.name AS name, e.result AS result FROM event e "
-            "JOIN api a ON a.id = e.api JOIN thread t ON t.id = e.thread ORDER BY e.id")
+SEQUENCE = ("SELECT e.thread AS thread, a.symbol LIKE 'callback:%' AS callback, a.name AS name, e.result AS result FROM event e "
+            "JOIN api a ON a.id = e.api ORDER BY e.id")
 
 
 class Failed(Exception):
@@ -61,15 +60,19 @@ def findings(bundle, trace):
 
 
 def sequences(bundle, trace):
-    """The calls of each thread as `name` or, where refused, `name:result`; threads in the order of their first call."""
+    """The calls of each of the program's threads as `name` or, where refused, `name:result`; and how many callbacks of a kind
+    there were. On which thread and when a driver runs a destructor is its own affair: a real one's answer varies."""
     status, out, err = run([bundle / "bin/lastref", "query", "--json", trace, SEQUENCE], None)
     if status != 0:
         raise Failed(f"query ended with {status}: {err.strip()[-300:]}")
-    threads = {}
+    threads, callbacks = {}, collections.Counter()
     for row in json.loads(out):
-        result = "" if row["result"] in (0, None) else f":{row['result']}"
-        threads.setdefault(row["thread"], []).append(row["name"] + result)
-    return list(threads.values())
+        if row["callback"]:
+            callbacks[row["name"]] += 1
+        else:
+            refused = f":{row['result']}" if row["result"] else ""
+            threads.setdefault(row["thread"], []).append(row["name"] + refused)
+    return list(threads.values()), callbacks
 
 
 def workload_commands(bundle, driver):
@@ -90,6 +93,12 @@ def record_workload(bundle, command, driver, trace):
     return ((asking.END, asking.how_it_ended(status)), *((finding, "yes") for finding in findings(bundle, trace)))
 
 
+def default_packages(root):
+    """Where `./dev test` installs cuda-core for this Python; None where it has not."""
+    folder = root / "build/python-packages" / "cp{}{}".format(*sys.version_info[:2])
+    return folder if folder.exists() else None
+
+
 def has_cuda_core(packages):
     status, out, _ = run([sys.executable, "-c", "import cuda.core, cuda.core.graph, cuda.bindings; print(cuda.core.__version__)"],
                          None, python_path(packages))
@@ -108,9 +117,10 @@ def record_script(bundle, name, driver, packages, trace):
     without = SCRIPTS[name]
     command = [sys.executable, GPU_PROGRAMS / f"{name}.py", *(["--without", *without] if without else [])]
     status, out = record(bundle, command, driver, trace, python_path(packages))
-    threads = sequences(bundle, trace)
+    threads, callbacks = sequences(bundle, trace)
     return ((asking.END, asking.how_it_ended(status)), *asking.numbered(line.replace(": ", " = ", 1) for line in out.splitlines()),
-            *((f"calls of thread {number}", " ".join(calls)) for number, calls in enumerate(threads, 1)))
+            *((f"calls of thread {number}", " ".join(calls)) for number, calls in enumerate(threads, 1)),
+            *((f"calls of a {name}", str(count)) for name, count in sorted(callbacks.items())))
 
 
 def attempted(one, trace):

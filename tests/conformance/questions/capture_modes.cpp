@@ -65,7 +65,6 @@ void exchanged_modes() {
     });
     mode = static_cast<CUstreamCaptureMode>(3);
     ASK(cuThreadExchangeStreamCaptureMode(&mode));
-    ASK(cuThreadExchangeStreamCaptureMode(nullptr));
 }
 
 // Unsafe calls beside a capture in global mode, each with a capture of its own.

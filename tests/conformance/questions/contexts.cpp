@@ -365,24 +365,24 @@ void reset_with_objects() {
 
 }  // namespace
 
-group const context_groups[] = {{"before_init", before_init},
-                                {"none_current", none_current},
-                                {"primary", primary},
-                                {"primary_reset", primary_reset},
+group const context_groups[] = {{"before_init", before_init, alone},
+                                {"none_current", none_current, alone},
+                                {"primary", primary, alone},
+                                {"primary_reset", primary_reset, alone},
                                 {"destroyed", destroyed},
-                                {"destroyed_handle_set", destroyed_handle_set},
+                                {"destroyed_handle_set", destroyed_handle_set, alone},
                                 {"stack", stack},
-                                {"forked", forked},
-                                {"after_teardown", after_teardown},
-                                {"destroyed_contexts_event", destroyed_contexts_event},
-                                {"destroyed_contexts_stream", destroyed_contexts_stream},
+                                {"forked", forked, alone},
+                                {"after_teardown", after_teardown, alone},
+                                {"destroyed_contexts_event", destroyed_contexts_event, alone},
+                                {"destroyed_contexts_stream", destroyed_contexts_stream, alone},
                                 {"destroyed_contexts_memory", destroyed_contexts_memory},
                                 {"destroyed_contexts_virtual_memory", destroyed_contexts_virtual_memory},
                                 {"destroyed_contexts_graph", destroyed_contexts_graph},
                                 {"destroyed_on_its_own_thread_stack", destroyed_on_its_own_thread_stack},
-                                {"destroyed_with_work_due", destroyed_with_work_due},
+                                {"destroyed_with_work_due", destroyed_with_work_due, alone},
                                 {"contexts_of_threads", contexts_of_threads},
-                                {"reset_with_objects", reset_with_objects},
+                                {"reset_with_objects", reset_with_objects, alone},
                                 {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

@@ -139,10 +139,10 @@ void exit_of_thread() {
 
 }  // namespace
 
-group const exit_groups[] = {{"statics_and_handlers", statics_and_handlers},
-                             {"objects_after_teardown", objects_after_teardown},
-                             {"exit_with_work_due", exit_with_work_due},
-                             {"exit_of_thread", exit_of_thread},
+group const exit_groups[] = {{"statics_and_handlers", statics_and_handlers, alone},
+                             {"objects_after_teardown", objects_after_teardown, alone},
+                             {"exit_with_work_due", exit_with_work_due, alone},
+                             {"exit_of_thread", exit_of_thread, alone},
                              {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

@@ -73,7 +73,13 @@ void children() {
     ASK(cuGraphChildGraphNodeGetGraph(node, &embedded));
     ASK(embedded == child);
     ASK(cuGraphChildGraphNodeGetGraph(add_empty(parent), &embedded));
-    ASK(cuGraphAddChildGraphNode(&node, parent, nullptr, 0, parent));
+}
+
+void graph_in_itself() {
+    start();
+    CUgraph const graph = make_graph();
+    CUgraphNode node = nullptr;
+    ASK(cuGraphAddChildGraphNode(&node, graph, nullptr, 0, graph));
 }
 
 void embedded_destroyed() {
@@ -248,15 +254,16 @@ void graph_memory_attributes() {
 }  // namespace
 
 group const graph_groups[] = {{"shape", shape},
-                              {"cycle_instantiated", cycle_instantiated},
+                              {"cycle_instantiated", cycle_instantiated, alone},
                               {"children", children},
-                              {"embedded_destroyed", embedded_destroyed},
+                              {"graph_in_itself", graph_in_itself, alone},
+                              {"embedded_destroyed", embedded_destroyed, alone},
                               {"instantiation", instantiation},
                               {"updates", updates},
                               {"enabled_kinds", enabled_kinds},
-                              {"memory_nodes", memory_nodes},
-                              {"memory_free_nodes", memory_free_nodes},
-                              {"graph_memory_attributes", graph_memory_attributes},
+                              {"memory_nodes", memory_nodes, alone},
+                              {"memory_free_nodes", memory_free_nodes, alone},
+                              {"graph_memory_attributes", graph_memory_attributes, alone},
                               {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

@@ -102,8 +102,6 @@ void failures() {
     ASK(cuGetProcAddress("cuMemAlloc", &address, 0, 0, &status));
     ASK(cuGetProcAddress("cuMemAlloc", &address, 12000, 4, &status));
     ASK(cuGetProcAddress("cuMemAlloc", &address, 12000, 3, &status));
-    ASK(cuGetProcAddress(nullptr, &address, 12000, 0, &status));
-    ASK(cuGetProcAddress("cuMemAlloc", nullptr, 12000, 0, &status));
     ASK(cuGetProcAddress("", &address, 12000, 0, &status));
     ask("first version: unknown name", first("cuNoSuchThing", &address, 12000, 0));
     ask("first version: known name", first("cuMemAlloc", &address, 12000, 0));

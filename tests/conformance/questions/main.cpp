@@ -1,9 +1,9 @@
-// questions --list      prints the names of the groups
-// questions GROUP       asks the questions of one group
+// questions --list      prints the groups, a line for those that one process asks
+// questions GROUP       asks those of that group's line
 // questions --driver    prints the version of the driver; exit status 77 where it has no device
 #include <unistd.h>
 
-#include <cstring>
+#include <vector>
 
 #include "questions.h"
 
@@ -15,10 +15,38 @@ constexpr group const* families[] = {
     graph_groups,       update_groups,      conditional_groups, user_object_groups, capture_groups, capture_mode_groups,
     module_groups,      process_groups,     exit_groups,    lookup_groups,       per_thread_groups};
 
-template <class Visit>
-void each_group(Visit visit) {
-    for (group const* family : families)
-        for (; family->name; ++family) visit(*family);
+// What one process asks: a group that stands alone, or the others of a family.
+using batch = std::vector<group const*>;
+
+std::vector<batch> batches() {
+    std::vector<batch> all;
+    for (group const* family : families) {
+        batch together;
+        for (; family->name; ++family)
+            if (family->alone)
+                all.push_back({family});
+            else
+                together.push_back(family);
+        if (!together.empty()) all.push_back(together);
+    }
+    return all;
+}
+
+void list() {
+    for (batch const& one : batches())
+        for (group const* each : one) std::printf("%s%c", each->name, each == one.back() ? '\n' : ' ');
+}
+
+// Ends the process without teardown: there are groups that ask about that.
+void ask_all_of(batch const& one) {
+    for (group const* each : one) {
+        answer("group", each->name);
+        if (each->alone)
+            each->ask();
+        else
+            elsewhere(each->ask);
+    }
+    _exit(0);
 }
 
 }  // namespace
@@ -97,17 +125,15 @@ bool mark::set_soon(int milliseconds) const {
 int main(int argc, char** argv) {
     using namespace lastref::conformance;
     std::string const wanted = argc > 1 ? argv[1] : "--list";
-    if (wanted == "--list") each_group([](group const& one) { std::puts(one.name); });
+    if (wanted == "--list") list();
     if (wanted == "--driver") {
         int version = 0, devices = 0;
         cuDriverGetVersion(&version);
         std::printf("%d\n", version);
         return cuInit(0) == CUDA_SUCCESS && cuDeviceGetCount(&devices) == CUDA_SUCCESS && devices > 0 ? 0 : 77;
     }
-    each_group([&](group const& one) {
-        if (one.name != wanted) return;
-        one.ask();
-        _exit(0);  // without teardown: the group for that asks for it
-    });
+    for (batch const& one : batches())
+        for (group const* each : one)
+            if (each->name == wanted) ask_all_of(one);
     return wanted.starts_with("--") ? 0 : 2;
 }

@@ -258,7 +258,7 @@ group const module_groups[] = {{"module_functions", module_functions},
                                {"libraries", libraries},
                                {"kernel_nodes", kernel_nodes},
                                {"module_unloaded_at_work", module_unloaded_at_work},
-                               {"fault_of_a_kernel", fault_of_a_kernel},
+                               {"fault_of_a_kernel", fault_of_a_kernel, alone},
                                {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

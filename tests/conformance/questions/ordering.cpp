@@ -365,7 +365,7 @@ group const ordering_groups[] = {{"streams_beside_each_other", streams_beside_ea
                                  {"host_function_holds_its_stream", host_function_holds_its_stream},
                                  {"host_functions_of_two_streams", host_functions_of_two_streams},
                                  {"destructor_waits_for_host_function", destructor_waits_for_host_function},
-                                 {"calls_beside_work", calls_beside_work},
+                                 {"calls_beside_work", calls_beside_work, alone},
                                  {"graph_calls_beside_work", graph_calls_beside_work},
                                  {"pool_calls_beside_work", pool_calls_beside_work},
                                  {"one_exec_on_two_streams", one_exec_on_two_streams},

@@ -117,7 +117,10 @@ void allocation_arguments() {
     CUstream const stream = make_stream();
     CUdeviceptr memory = 0;
     ASK(cuMemAllocAsync(nullptr, 64, stream));
+    memory = 7;
     ASK(cuMemAllocAsync(&memory, 0, stream));
+    ask("address of nothing is null", memory == 0);
+    ASK(cuMemFreeAsync(memory, stream));
     ASK(cuMemAllocAsync(&memory, std::size_t{1} << 50, stream));
     ASK(cuMemAllocFromPoolAsync(&memory, std::size_t{1} << 50, pool, stream));
     ASK(cuMemAllocFromPoolAsync(&memory, 64, nullptr, stream));
@@ -459,7 +462,7 @@ void freed_without_context() {
 
 }  // namespace
 
-group const pool_groups[] = {{"pool_attributes", pool_attributes},
+group const pool_groups[] = {{"pool_attributes", pool_attributes, alone},
                              {"pool_properties", pool_properties},
                              {"pool_access", pool_access},
                              {"allocation_arguments", allocation_arguments},
@@ -467,14 +470,14 @@ group const pool_groups[] = {{"pool_attributes", pool_attributes},
                              {"trim", trim},
                              {"trim_with_free_due", trim_with_free_due},
                              {"pool_destroyed_in_use", pool_destroyed_in_use},
-                             {"destroyed_pool_used", destroyed_pool_used},
-                             {"destroyed_pool_destroyed", destroyed_pool_destroyed},
+                             {"destroyed_pool_used", destroyed_pool_used, alone},
+                             {"destroyed_pool_destroyed", destroyed_pool_destroyed, alone},
                              {"free_on_another_stream", free_on_another_stream},
                              {"reuse_between_streams", reuse_between_streams},
-                             {"graph_memory_beside_pool", graph_memory_beside_pool},
-                             {"auto_free", auto_free},
-                             {"second_exec_of_allocating_graph", second_exec_of_allocating_graph},
-                             {"graph_memory_freed_by_another_graph", graph_memory_freed_by_another_graph},
+                             {"graph_memory_beside_pool", graph_memory_beside_pool, alone},
+                             {"auto_free", auto_free, alone},
+                             {"second_exec_of_allocating_graph", second_exec_of_allocating_graph, alone},
+                             {"graph_memory_freed_by_another_graph", graph_memory_freed_by_another_graph, alone},
                              {"freed_twice", freed_twice},
                              {"freed_without_context", freed_without_context},
                              {nullptr, nullptr}};

@@ -158,6 +158,55 @@ void pool_of_another_process() {
     in_two_processes(pool_exporter, pool_importer);
 }
 
+// The rule is that importers free first: what the driver says where they do not.
+void pool_whose_exporter_frees_first() {
+    in_two_processes(
+        [](int peer) {
+            start();
+            CUmemoryPool pool = nullptr;
+            CUmemPoolProps props{};
+            CUdeviceptr memory = 0;
+            CUmemPoolPtrExportData data{};
+            CUstream const stream = make_stream();
+            int file = -1;
+            props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+            props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+            props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+            cuMemPoolCreate(&pool, &props);
+            cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+            cuMemAllocFromPoolAsync(&memory, 4096, pool, stream);
+            cuStreamSynchronize(stream);
+            cuMemPoolExportPointer(&data, memory);
+            send_file(peer, file);
+            send_bytes(peer, &data, sizeof data);
+            await_turn(peer);
+            ask("exporter: free", cuMemFreeAsync(memory, stream));
+            ask("exporter: synchronize", cuStreamSynchronize(stream));
+            ask("exporter: destroy", cuMemPoolDestroy(pool));
+            say_turn(peer);
+            await_turn(peer);
+        },
+        [](int peer) {
+            start();
+            CUmemoryPool pool = nullptr;
+            CUmemPoolPtrExportData data{};
+            CUdeviceptr memory = 0;
+            CUstream const stream = make_stream();
+            int const file = receive_file(peer);
+            receive_bytes(peer, &data, sizeof data);
+            ask("importer: import", cuMemPoolImportFromShareableHandle(
+                                        &pool, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)),
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+            ask("importer: import of the pointer", cuMemPoolImportPointer(&memory, pool, &data));
+            say_turn(peer);
+            await_turn(peer);
+            ask("importer: destroy of the pool with the pointer imported", cuMemPoolDestroy(pool));
+            ask("importer: free", cuMemFreeAsync(memory, stream));
+            ask("importer: synchronize", cuStreamSynchronize(stream));
+            say_turn(peer);
+        });
+}
+
 void memory_of_another_process() {
     in_two_processes(
         [](int peer) {
@@ -303,11 +352,12 @@ void forked_with_context() {
 
 }  // namespace
 
-group const process_groups[] = {{"pool_of_another_process", pool_of_another_process},
-                                {"memory_of_another_process", memory_of_another_process},
-                                {"event_of_another_process", event_of_another_process},
-                                {"virtual_memory_of_another_process", virtual_memory_of_another_process},
-                                {"forked_with_context", forked_with_context},
+group const process_groups[] = {{"pool_of_another_process", pool_of_another_process, alone},
+                                {"pool_whose_exporter_frees_first", pool_whose_exporter_frees_first, alone},
+                                {"memory_of_another_process", memory_of_another_process, alone},
+                                {"event_of_another_process", event_of_another_process, alone},
+                                {"virtual_memory_of_another_process", virtual_memory_of_another_process, alone},
+                                {"forked_with_context", forked_with_context, alone},
                                 {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

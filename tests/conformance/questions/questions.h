@@ -1,5 +1,4 @@
-// Questions to a driver, real or simulated. A group of questions has a process of its own, so that one that crashes takes
-// only the rest of its group along; every answer is a line `question = answer` without addresses and times. Where a question
+// Questions to a driver, real or simulated. Each group asks what belongs together; every answer is a line `question = answer` without addresses and times. Where a question
 // is asked again in its group, the order tells the two apart.
 #pragma once
 
@@ -14,10 +13,14 @@
 
 namespace lastref::conformance {
 
+// Groups of one family that do not stand alone are asked in one process, each on a thread of its own: making a context takes
+// a real driver a quarter of a second. Alone stand those that crash, exit, fork, or look at what a process shares.
 struct group {
     char const* name;
     void (*ask)();
+    bool alone = false;
 };
+inline constexpr bool alone = true;
 
 // Writes one line at once. Any thread; also from a forked child.
 void answer(char const* question, std::string const& value);

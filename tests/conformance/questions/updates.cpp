@@ -347,8 +347,36 @@ CUgraphNode add_note(CUgraph graph, CUhostFn function, CUgraphNode after = nullp
     return node;
 }
 
+void memory_operation_nodes() {
+    setting s;
+    CUgraph const graph = make_graph();
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr;
+    CUstream const stream = make_stream();
+    unsigned volatile* const word = pinned_word();
+    CUstreamBatchMemOpParams one{};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params{};
+    one.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    one.writeValue.address = reinterpret_cast<CUdeviceptr>(word);
+    one.writeValue.value = 5;
+    params.ctx = s.context;
+    params.count = 1;
+    params.paramArray = &one;
+    ASK(cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &params));
+    ASK(cuGraphInstantiate(&exec, graph, 0));
+    ASK(cuGraphLaunch(exec, stream));
+    ASK(cuStreamSynchronize(stream));
+    ask_number("written", *word);
+    one.writeValue.value = 6;
+    ASK(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params));
+    ASK(cuGraphLaunch(exec, stream));
+    ASK(cuStreamSynchronize(stream));
+    ask_number("written after the parameters were set", *word);
+}
+
 void order_of_nodes() {
     start();
+    order.clear();
     CUgraph const graph = make_graph(), child = make_graph();
     CUgraphNode node = nullptr, in_child = nullptr;
     CUgraphExec exec = nullptr;
@@ -366,6 +394,7 @@ void order_of_nodes() {
 
 void destroyed_nodes() {
     start();
+    order.clear();
     CUgraph const graph = make_graph();
     CUgraphNode const a = add_note(graph, note<'a'>), b = add_note(graph, note<'b'>, a), c = add_note(graph, note<'c'>, b);
     CUgraphExec exec = nullptr;
@@ -447,6 +476,7 @@ group const update_groups[] = {{"update_shapes", update_shapes},
                                {"node_params", node_params},
                                {"exec_node_params", exec_node_params},
                                {"disabled_nodes", disabled_nodes},
+                               {"memory_operation_nodes", memory_operation_nodes},
                                {"order_of_nodes", order_of_nodes},
                                {"destroyed_nodes", destroyed_nodes},
                                {"clones", clones},

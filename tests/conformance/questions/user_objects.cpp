@@ -59,6 +59,7 @@ void destroyed_is(char const* question, payload const& what, int expected_if_any
     // A destructor has two seconds to come; where none is due, the wait is short.
     int const count = expected_if_any ? eventually(what.destroyed, expected_if_any) : (settle(60), what.destroyed.load());
     ask_number(question, count);
+    if (count > 0) ask((std::string(question) + ": on this thread").c_str(), what.thread == std::this_thread::get_id());
 }
 
 void user_objects() {
@@ -123,7 +124,6 @@ void object_of_caller() {
     destroyed_is("destroyed with one reference left", what, 0);
     ASK(cuUserObjectRelease(object, 1));
     destroyed_is("destroyed after the last release", what);
-    ask("destructor on the thread that released", what.thread == std::this_thread::get_id());
 }
 
 void object_copied_to_graph() {
@@ -145,7 +145,6 @@ void object_moved_to_graph() {
     destroyed_is("destroyed while the graph lives", what, 0);
     ASK(cuGraphDestroy(graph));
     destroyed_is("destroyed with the graph", what);
-    ask("destructor on the thread that destroyed the graph", what.thread == std::this_thread::get_id());
 }
 
 void object_moved_more_than_held() {
@@ -434,7 +433,10 @@ void object_of_launch_in_flight() {
     held.open();
     ASK(cuStreamSynchronize(stream));
     destroyed_is("destroyed after the launch", what);
-    ask("destructor on the thread that synchronized", what.thread == std::this_thread::get_id());
+    payload& function = make_payload();
+    ASK(cuLaunchHostFunc(stream, destroy, &function));
+    ASK(cuStreamSynchronize(stream));
+    ask("destructor on the thread of host functions", what.thread == function.thread);
 }
 
 void object_of_update_in_flight() {
@@ -466,7 +468,6 @@ void destructors_threads() {
     ASK(cuUserObjectRelease(make_object(second), 1));
     destroyed_is("second destroyed", second);
     ask("both on one thread", first.thread == second.thread);
-    ask("on the caller's thread", first.thread == std::this_thread::get_id());
     ASK(cuLaunchHostFunc(stream, destroy, &function));
     ASK(cuStreamSynchronize(stream));
     ask("host functions on the destructors' thread", function.thread == first.thread);
@@ -479,8 +480,144 @@ void CUDA_CB note(void*) {
     order_of_destruction += name;
 }
 
+// Objects of launches that were held up: their destructors run when no call of this thread ends them.
+void destructors_threads_after_launches() {
+    start();
+    payload &first = make_payload(), &second = make_payload();
+    CUstream const stream = make_stream();
+    for (payload* const what : {&first, &second}) {
+        CUgraph const graph = holding(*what);
+        CUgraphExec exec = nullptr;
+        ASK(cuGraphInstantiate(&exec, graph, 0));
+        gate held(stream);
+        ASK(cuGraphLaunch(exec, stream));
+        ASK(cuGraphDestroy(graph));
+        ASK(cuGraphExecDestroy(exec));
+        held.open();
+        destroyed_is("destroyed", *what);
+    }
+    ask("both on one thread", first.thread == second.thread);
+}
+
+void release_waits_for_destructor() {
+    start();
+    static std::atomic<int> ended{0};
+    CUuserObject object = nullptr;
+    ASK(cuUserObjectCreate(
+        &object, &ended,
+        [](void* counter) {
+            settle(50);
+            ++*static_cast<std::atomic<int>*>(counter);
+        },
+        1, 1));
+    ASK(cuUserObjectRelease(object, 1));
+    ask_number("destructor has ended when the release returns", ended);
+}
+
+struct results {
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    CUdeviceptr memory = 0, ordered = 0;
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    CUuserObject other = nullptr;
+    CUcontext context = nullptr;
+    CUmemoryPool pool = nullptr;
+};
+
+void CUDA_CB ask_all_calls(void* data) {
+    auto& s = *static_cast<results*>(data);
+    int value = 0;
+    unsigned flags = 0;
+    CUdevice device = 0;
+    CUdeviceptr made = 0;
+    CUcontext now = nullptr;
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    CUgraph graph = nullptr;
+    CUuserObject object = nullptr;
+    std::size_t free = 0, total = 0;
+    CUstreamCaptureStatus status{};
+    char const* text = nullptr;
+    ASK(cuMemFree(s.memory));
+    ASK(cuMemFreeAsync(s.ordered, s.stream));
+    ASK(cuMemAllocAsync(&made, 64, s.stream));
+    ASK(cuMemGetInfo(&free, &total));
+    ASK(cuMemsetD8Async(s.memory, 1, 16, s.stream));
+    ASK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, s.memory));
+    ASK(cuStreamCreate(&stream, 0));
+    ASK(cuStreamQuery(s.stream));
+    ASK(cuStreamSynchronize(s.stream));
+    ASK(cuStreamIsCapturing(s.stream, &status));
+    ASK(cuStreamGetFlags(s.stream, &flags));
+    ASK(cuStreamDestroy(s.stream));
+    ASK(cuEventCreate(&event, 0));
+    ASK(cuEventQuery(s.event));
+    ASK(cuEventRecord(s.event, s.stream));
+    ASK(cuEventSynchronize(s.event));
+    ASK(cuEventDestroy(s.event));
+    ASK(cuLaunchHostFunc(s.stream, nothing, nullptr));
+    ASK(cuGraphCreate(&graph, 0));
+    ASK(cuGraphLaunch(s.exec, s.stream));
+    ASK(cuGraphExecDestroy(s.exec));
+    ASK(cuGraphDestroy(s.graph));
+    ASK(cuUserObjectCreate(&object, nullptr, nothing, 1, 1));
+    ASK(cuUserObjectRetain(s.other, 1));
+    ASK(cuUserObjectRelease(s.other, 1));
+    ASK(cuCtxGetCurrent(&now));
+    ASK(cuCtxSetCurrent(s.context));
+    ASK(cuCtxGetDevice(&device));
+    ASK(cuCtxSynchronize());
+    ASK(cuDeviceGet(&device, 0));
+    ASK(cuDeviceGetCount(&value));
+    ASK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+    ASK(cuDevicePrimaryCtxRetain(&now, 0));
+    ASK(cuDevicePrimaryCtxRelease(0));
+    ASK(cuMemPoolTrimTo(s.pool, 0));
+    ASK(cuMemPoolDestroy(s.pool));
+    ASK(cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text));
+}
+
+results& make_results() {
+    auto& s = *new results;
+    CUgraphNode node = nullptr;
+    CUmemPoolProps props{};
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    s.context = start();
+    s.stream = make_stream();
+    cuEventCreate(&s.event, 0);
+    cuMemAlloc(&s.memory, 4096);
+    cuMemAllocAsync(&s.ordered, 4096, s.stream);
+    cuGraphCreate(&s.graph, 0);
+    cuGraphAddEmptyNode(&node, s.graph, nullptr, 0);
+    cuGraphInstantiate(&s.exec, s.graph, 0);
+    cuUserObjectCreate(&s.other, nullptr, nothing, 2, 1);
+    cuMemPoolCreate(&s.pool, &props);
+    cuStreamSynchronize(s.stream);
+    return s;
+}
+
+void calls_in_destructor() {
+    results& s = make_results();
+    CUuserObject object = nullptr;
+    ASK(cuUserObjectCreate(&object, &s, ask_all_calls, 1, 1));
+    ASK(cuUserObjectRelease(object, 1));
+    settle(200);
+    ask("cuMemFree after it", cuMemFree(s.memory));
+    ask("cuStreamSynchronize after it", cuStreamSynchronize(s.stream));
+}
+
+void calls_in_host_function() {
+    results& s = make_results();
+    ASK(cuLaunchHostFunc(s.stream, ask_all_calls, &s));
+    ASK(cuStreamSynchronize(s.stream));
+    ask("cuMemFree after it", cuMemFree(s.memory));
+}
+
 void order_of_destructors() {
     start();
+    order_of_destruction.clear();
     CUgraph const graph = make_graph();
     CUuserObject objects[3] = {};
     CUhostFn const notes[] = {note<'a'>, note<'b'>, note<'c'>};
@@ -495,6 +632,7 @@ void order_of_destructors() {
 
 void order_of_releases() {
     start();
+    order_of_destruction.clear();
     CUuserObject objects[3] = {};
     CUhostFn const notes[] = {note<'a'>, note<'b'>, note<'c'>};
     for (int index = 0; index < 3; ++index)
@@ -546,8 +684,8 @@ void objects_at_exit() {
 
 group const user_object_groups[] = {
     {"user_objects", user_objects},
-    {"over_release", over_release},
-    {"over_release_by_graph", over_release_by_graph},
+    {"over_release", over_release, alone},
+    {"over_release_by_graph", over_release_by_graph, alone},
     {"object_of_caller", object_of_caller},
     {"object_copied_to_graph", object_copied_to_graph},
     {"object_moved_to_graph", object_moved_to_graph},
@@ -572,9 +710,13 @@ group const user_object_groups[] = {
     {"object_of_launch_in_flight", object_of_launch_in_flight},
     {"object_of_update_in_flight", object_of_update_in_flight},
     {"destructors_threads", destructors_threads},
+    {"destructors_threads_after_launches", destructors_threads_after_launches},
+    {"release_waits_for_destructor", release_waits_for_destructor},
+    {"calls_in_destructor", calls_in_destructor, alone},
+    {"calls_in_host_function", calls_in_host_function, alone},
     {"order_of_destructors", order_of_destructors},
     {"order_of_releases", order_of_releases},
-    {"objects_at_exit", objects_at_exit},
+    {"objects_at_exit", objects_at_exit, alone},
     {nullptr, nullptr}};
 
 }  // namespace lastref::conformance
