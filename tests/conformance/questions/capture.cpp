@@ -148,8 +148,10 @@ void more_calls_inside() {
     s.inside("cuMemsetD8Async on another stream", [&] { return cuMemsetD8Async(s.memory, 1, 16, s.other); });
     s.inside("cuMemcpyDtoHAsync on another stream, pageable",
              [&] { return cuMemcpyDtoHAsync(bytes, s.memory, 16, s.other); });
-    s.inside("cuLaunchHostFunc on another stream",
-             [&] { return cuLaunchHostFunc(s.other, [](void*) {}, nullptr); });
+    s.inside("cuLaunchHostFunc on another stream", [&] {
+        return cuLaunchHostFunc(
+            s.other, [](void*) {}, nullptr);
+    });
     s.inside("cuStreamAddCallback on another stream", [&] {
         return cuStreamAddCallback(
             s.other, [](CUstream, CUresult, void*) {}, nullptr, 0);
@@ -172,7 +174,10 @@ void more_calls_inside() {
     s.inside("cuGraphUpload on another stream", [&] { return cuGraphUpload(exec, s.other); });
     s.inside("cuGraphLaunch on another stream", [&] { return cuGraphLaunch(exec, s.other); });
     s.inside("cuGraphLaunch on the capturing stream", [&] { return cuGraphLaunch(exec, s.stream); });
-    s.inside("cuUserObjectCreate", [&] { return cuUserObjectCreate(&object, nullptr, [](void*) {}, 1, 1); });
+    s.inside("cuUserObjectCreate", [&] {
+        return cuUserObjectCreate(
+            &object, nullptr, [](void*) {}, 1, 1);
+    });
     s.inside("cuUserObjectRelease", [&] { return cuUserObjectRelease(object, 1); });
     s.inside("cuCtxGetCurrent", [&] { return cuCtxGetCurrent(&context); });
     s.inside("cuCtxSetCurrent", [&] { return cuCtxSetCurrent(s.context); });

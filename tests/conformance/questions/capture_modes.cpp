@@ -214,9 +214,8 @@ void captured_kinds() {
     node_of("cuStreamWaitEvent, external", stream,
             [&] { return cuStreamWaitEvent(stream, event, CU_EVENT_WAIT_EXTERNAL); });
     node_of("cuMemAllocAsync", stream, [&] { return cuMemAllocAsync(&made, 4096, stream); });
-    node_of("cuStreamWriteValue32", stream, [&] {
-        return cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(word), 1, 0);
-    });
+    node_of("cuStreamWriteValue32", stream,
+            [&] { return cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(word), 1, 0); });
     node_of("cuMemPrefetchAsync of device memory", stream, [&] {
         return cuMemPrefetchAsync(memory, 64, CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, {0}}, 0, stream);
     });

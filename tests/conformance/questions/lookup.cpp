@@ -12,12 +12,14 @@ void* library() {
     return dlopen("libcuda.so.1", RTLD_NOW);
 }
 
-char const* const suffixes[] = {"", "_v2", "_v3", "_v4", "_ptsz", "_ptds", "_v2_ptsz", "_v2_ptds", "_v3_ptsz", "_v4_ptsz"};
+char const* const suffixes[] = {"",      "_v2",      "_v3",      "_v4",      "_ptsz",
+                                "_ptds", "_v2_ptsz", "_v2_ptds", "_v3_ptsz", "_v4_ptsz"};
 
 std::string exported_variants(std::string const& name) {
     std::string found;
     for (char const* const suffix : suffixes)
-        if (dlsym(library(), (name + suffix).c_str())) found += std::string(found.empty() ? "" : " ") + "plain" + suffix;
+        if (dlsym(library(), (name + suffix).c_str()))
+            found += std::string(found.empty() ? "" : " ") + "plain" + suffix;
     return found.empty() ? "none" : found;
 }
 
@@ -31,10 +33,10 @@ std::string which(std::string const& name, int version, cuuint64_t flags) {
     return "no symbol's";
 }
 
-constexpr int versions[] = {2000,  2010,  2020,  3000,  3010,  3020,  4000,  4010,  4020,  5000,  5050,  6000,  6050,
-                            7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020, 11000, 11010, 11020, 11030,
-                            11040, 11050, 11060, 11070, 11080, 12000, 12010, 12020, 12030, 12040, 12050, 12060, 12080,
-                            12090, 13000};
+constexpr int versions[] = {2000,  2010,  2020,  3000,  3010,  3020,  4000,  4010,  4020,  5000,  5050,
+                            6000,  6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020,
+                            11000, 11010, 11020, 11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010,
+                            12020, 12030, 12040, 12050, 12060, 12080, 12090, 13000};
 
 // From which version on which variant is handed out.
 std::string history(std::string const& name, cuuint64_t flags) {
@@ -109,6 +111,12 @@ void failures() {
 
 }  // namespace
 
-group const lookup_groups[] = {{"exported", exported}, {"variants", variants}, {"variants_legacy", variants_legacy}, {"variants_per_thread", variants_per_thread}, {"failures", failures}, {"export_tables", export_tables}, {nullptr, nullptr}};
+group const lookup_groups[] = {{"exported", exported},
+                               {"variants", variants},
+                               {"variants_legacy", variants_legacy},
+                               {"variants_per_thread", variants_per_thread},
+                               {"failures", failures},
+                               {"export_tables", export_tables},
+                               {nullptr, nullptr}};
 
 }  // namespace lastref::conformance

@@ -198,7 +198,8 @@ void host_functions_of_two_streams() {
     std::atomic<int> run{0};
     ASK(cuLaunchHostFunc(first, linger, &holding));
     holding.wait_for_entry();
-    ASK(cuLaunchHostFunc(second, [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, &run));
+    ASK(cuLaunchHostFunc(
+        second, [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, &run));
     settle(60);
     ask_number("host functions of another stream run meanwhile", run);
     holding.leave = true;
@@ -212,7 +213,8 @@ void destructor_waits_for_host_function() {
     slow holding;
     std::atomic<int> destroyed{0};
     CUuserObject object = nullptr;
-    cuUserObjectCreate(&object, &destroyed, [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, 1, 1);
+    cuUserObjectCreate(
+        &object, &destroyed, [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); }, 1, 1);
     ASK(cuLaunchHostFunc(stream, linger, &holding));
     holding.wait_for_entry();
     ASK(cuUserObjectRelease(object, 1));
@@ -247,7 +249,8 @@ void calls_beside_work() {
     returns_beside_work("cuMemAlloc", [&](CUstream) { return cuMemAlloc(&made, 64); });
     returns_beside_work("cuMemFree", [&](CUstream) { return cuMemFree(made); });
     cuMemAlloc(&made, 4096);
-    returns_beside_work("cuMemFree, blocking stream", [&](CUstream) { return cuMemFree(made); }, CU_STREAM_DEFAULT);
+    returns_beside_work(
+        "cuMemFree, blocking stream", [&](CUstream) { return cuMemFree(made); }, CU_STREAM_DEFAULT);
     returns_beside_work("cuMemAllocAsync", [&](CUstream on) { return cuMemAllocAsync(&ordered, 64, on); });
     returns_beside_work("cuMemFreeAsync", [&](CUstream on) { return cuMemFreeAsync(ordered, on); });
     cuMemAllocAsync(&ordered, 64, CU_STREAM_LEGACY);
@@ -266,18 +269,21 @@ void calls_beside_work() {
     returns_beside_work("cuMemcpyHtoDAsync from pageable memory",
                         [&](CUstream on) { return cuMemcpyHtoDAsync(memory, bytes, 16, on); });
     returns_beside_work("cuMemsetD8", [&](CUstream) { return cuMemsetD8(memory, 1, 16); });
-    returns_beside_work("cuMemsetD8, blocking stream", [&](CUstream) { return cuMemsetD8(memory, 1, 16); },
-                        CU_STREAM_DEFAULT);
+    returns_beside_work(
+        "cuMemsetD8, blocking stream", [&](CUstream) { return cuMemsetD8(memory, 1, 16); }, CU_STREAM_DEFAULT);
     returns_beside_work("cuStreamCreate", [&](CUstream) { return cuStreamCreate(&stream, 0); });
     returns_beside_work("cuStreamDestroy", [&](CUstream) { return cuStreamDestroy(stream); });
     returns_beside_work("cuEventCreate", [&](CUstream) { return cuEventCreate(&event, 0); });
     returns_beside_work("cuEventDestroy", [&](CUstream) { return cuEventDestroy(event); });
     returns_beside_work("cuStreamSynchronize", [&](CUstream on) { return cuStreamSynchronize(on); });
-    returns_beside_work("cuStreamSynchronize of legacy", [&](CUstream) { return cuStreamSynchronize(CU_STREAM_LEGACY); });
-    returns_beside_work("cuStreamSynchronize of legacy, blocking stream",
-                        [&](CUstream) { return cuStreamSynchronize(CU_STREAM_LEGACY); }, CU_STREAM_DEFAULT);
-    returns_beside_work("cuStreamSynchronize of per-thread, blocking stream",
-                        [&](CUstream) { return cuStreamSynchronize(CU_STREAM_PER_THREAD); }, CU_STREAM_DEFAULT);
+    returns_beside_work("cuStreamSynchronize of legacy",
+                        [&](CUstream) { return cuStreamSynchronize(CU_STREAM_LEGACY); });
+    returns_beside_work(
+        "cuStreamSynchronize of legacy, blocking stream",
+        [&](CUstream) { return cuStreamSynchronize(CU_STREAM_LEGACY); }, CU_STREAM_DEFAULT);
+    returns_beside_work(
+        "cuStreamSynchronize of per-thread, blocking stream",
+        [&](CUstream) { return cuStreamSynchronize(CU_STREAM_PER_THREAD); }, CU_STREAM_DEFAULT);
     returns_beside_work("cuCtxSynchronize", [&](CUstream) { return cuCtxSynchronize(); });
     returns_beside_work("cuStreamQuery", [&](CUstream on) { return cuStreamQuery(on); });
     std::free(page);

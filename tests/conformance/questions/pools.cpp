@@ -442,8 +442,8 @@ void freed_without_context() {
     CUcontext const context = start();
     CUstream const stream = make_stream();
     CUdeviceptr memory = 0;
-    for (auto const& [name, token] :
-         {std::pair{"legacy", CU_STREAM_LEGACY}, std::pair{"per-thread", CU_STREAM_PER_THREAD}, std::pair{"zero", CUstream{}}}) {
+    for (auto const& [name, token] : {std::pair{"legacy", CU_STREAM_LEGACY},
+                                      std::pair{"per-thread", CU_STREAM_PER_THREAD}, std::pair{"zero", CUstream{}}}) {
         std::string const on = name;
         cuMemAllocAsync(&memory, 4096, stream);
         cuStreamSynchronize(stream);

@@ -132,9 +132,9 @@ void pool_importer(int peer) {
     unsigned char bytes[4] = {};
     int const file = receive_file(peer);
     receive_bytes(peer, &data, sizeof data);
-    ask("importer: import", cuMemPoolImportFromShareableHandle(
-                                &pool, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)),
-                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    ask("importer: import",
+        cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)),
+                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ask("importer: allocation", cuMemAllocFromPoolAsync(&more, 64, pool, stream));
     ask("importer: as the device's pool", cuDeviceSetMemPool(0, pool));
     ask("importer: import of the pointer", cuMemPoolImportPointer(&memory, pool, &data));
@@ -194,9 +194,9 @@ void pool_whose_exporter_frees_first() {
             CUstream const stream = make_stream();
             int const file = receive_file(peer);
             receive_bytes(peer, &data, sizeof data);
-            ask("importer: import", cuMemPoolImportFromShareableHandle(
-                                        &pool, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)),
-                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+            ask("importer: import",
+                cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)),
+                                                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
             ask("importer: import of the pointer", cuMemPoolImportPointer(&memory, pool, &data));
             say_turn(peer);
             await_turn(peer);
@@ -252,8 +252,7 @@ void event_of_another_process() {
             CUevent event = nullptr;
             CUipcEventHandle handle{};
             CUstream const stream = make_stream();
-            ask("exporter: create",
-                cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+            ask("exporter: create", cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
             ask("exporter: handle", cuIpcGetEventHandle(&handle, event));
             gate shut(stream, std::chrono::seconds(5));
             ask("exporter: record", cuEventRecord(event, stream));

@@ -1,5 +1,5 @@
-// Questions to a driver, real or simulated. Each group asks what belongs together; every answer is a line `question = answer` without addresses and times. Where a question
-// is asked again in its group, the order tells the two apart.
+// Questions to a driver, real or simulated. Each group asks what belongs together; every answer is a line `question =
+// answer` without addresses and times. Where a question is asked again in its group, the order tells the two apart.
 #pragma once
 
 #include <cuda.h>
@@ -13,8 +13,9 @@
 
 namespace lastref::conformance {
 
-// Groups of one family that do not stand alone are asked in one process, each on a thread of its own: making a context takes
-// a real driver a quarter of a second. Alone stand those that crash, exit, fork, or look at what a process shares.
+// Groups of one family that do not stand alone are asked in one process, each on a thread of its own: making a context
+// takes a real driver a quarter of a second. Alone stand those that crash, exit, fork, or look at what a process
+// shares.
 struct group {
     char const* name;
     void (*ask)();
@@ -70,9 +71,10 @@ inline int eventually(std::atomic<int> const& counter, int wanted) {
     return counter;
 }
 
-// A stream's work held up until the gate opens: by itself after `patience`, so that a call that waits for the work ends.
+// A stream's work held up until the gate opens: by itself after `patience`, so that a call that waits for the work
+// ends.
 class gate {
-public:
+  public:
     explicit gate(CUstream stream, std::chrono::milliseconds patience = std::chrono::milliseconds(600));
     ~gate();
     gate(gate const&) = delete;
@@ -81,7 +83,7 @@ public:
     // Whether nothing has opened it yet: what has happened so far has happened in spite of it.
     bool closed() const;
 
-private:
+  private:
     unsigned volatile* word_ = nullptr;
     std::atomic<bool> dismissed_{false};
     std::thread watchdog_;
@@ -89,14 +91,14 @@ private:
 
 // A word that work of a stream sets.
 class mark {
-public:
+  public:
     mark();
     CUresult set_by(CUstream stream);
     bool set() const;
     // Whether it is set soon, in spite of what holds other work up.
     bool set_soon(int milliseconds = 150) const;
 
-private:
+  private:
     unsigned volatile* word_ = nullptr;
 };
 
@@ -104,8 +106,8 @@ private:
 unsigned volatile* pinned_word();
 
 // The groups, each defined in the file of its family.
-extern group const context_groups[], device_groups[], stream_groups[], ordering_groups[], memory_groups[], pool_groups[],
-    graph_groups[], update_groups[], conditional_groups[], user_object_groups[], capture_groups[], capture_mode_groups[],
-    module_groups[], process_groups[], exit_groups[], lookup_groups[], per_thread_groups[];
+extern group const context_groups[], device_groups[], stream_groups[], ordering_groups[], memory_groups[],
+    pool_groups[], graph_groups[], update_groups[], conditional_groups[], user_object_groups[], capture_groups[],
+    capture_mode_groups[], module_groups[], process_groups[], exit_groups[], lookup_groups[], per_thread_groups[];
 
 }  // namespace lastref::conformance

@@ -396,7 +396,8 @@ void destroyed_nodes() {
     start();
     order.clear();
     CUgraph const graph = make_graph();
-    CUgraphNode const a = add_note(graph, note<'a'>), b = add_note(graph, note<'b'>, a), c = add_note(graph, note<'c'>, b);
+    CUgraphNode const a = add_note(graph, note<'a'>), b = add_note(graph, note<'b'>, a),
+                      c = add_note(graph, note<'c'>, b);
     CUgraphExec exec = nullptr;
     CUstream const stream = make_stream();
     std::size_t count = 0;

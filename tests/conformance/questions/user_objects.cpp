@@ -33,7 +33,8 @@ payload& make_payload() {
 
 CUuserObject make_object(payload& what, unsigned references = 1) {
     CUuserObject object = nullptr;
-    ask("cuUserObjectCreate", cuUserObjectCreate(&object, &what, destroy, references, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    ask("cuUserObjectCreate",
+        cuUserObjectCreate(&object, &what, destroy, references, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     return object;
 }
 
@@ -49,15 +50,15 @@ CUgraph make_graph() {
 CUgraph holding(payload& what, unsigned references = 1, CUuserObject* object = nullptr) {
     CUgraph const graph = make_graph();
     CUuserObject const made = make_object(what, references);
-    ask("cuGraphRetainUserObject, moved",
-        cuGraphRetainUserObject(graph, made, references, CU_GRAPH_USER_OBJECT_MOVE));
+    ask("cuGraphRetainUserObject, moved", cuGraphRetainUserObject(graph, made, references, CU_GRAPH_USER_OBJECT_MOVE));
     if (object) *object = made;
     return graph;
 }
 
 void destroyed_is(char const* question, payload const& what, int expected_if_any = 1) {
     // A destructor has two seconds to come; where none is due, the wait is short.
-    int const count = expected_if_any ? eventually(what.destroyed, expected_if_any) : (settle(60), what.destroyed.load());
+    int const count =
+        expected_if_any ? eventually(what.destroyed, expected_if_any) : (settle(60), what.destroyed.load());
     ask_number(question, count);
     if (count > 0) ask((std::string(question) + ": on this thread").c_str(), what.thread == std::this_thread::get_id());
 }
@@ -645,8 +646,8 @@ void order_of_releases() {
 // What is held when the process ends: counted in memory that a parent process sees too.
 template <class Hold>
 void at_exit(char const* question, Hold hold) {
-    auto* const seen = static_cast<std::atomic<int>*>(
-        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* const seen =
+        static_cast<std::atomic<int>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (pid_t const child = fork(); child != 0) {
         waitpid(child, nullptr, 0);
         ask_number(question, *seen);
@@ -682,41 +683,40 @@ void objects_at_exit() {
 
 }  // namespace
 
-group const user_object_groups[] = {
-    {"user_objects", user_objects},
-    {"over_release", over_release, alone},
-    {"over_release_by_graph", over_release_by_graph, alone},
-    {"object_of_caller", object_of_caller},
-    {"object_copied_to_graph", object_copied_to_graph},
-    {"object_moved_to_graph", object_moved_to_graph},
-    {"object_moved_more_than_held", object_moved_more_than_held},
-    {"object_released_by_graph", object_released_by_graph},
-    {"object_in_clone", object_in_clone},
-    {"object_in_clone_of_clone", object_in_clone_of_clone},
-    {"object_in_exec", object_in_exec},
-    {"object_released_after_instantiation", object_released_after_instantiation},
-    {"object_retained_after_instantiation", object_retained_after_instantiation},
-    {"object_in_child", object_in_child},
-    {"object_released_through_embedded", object_released_through_embedded},
-    {"object_of_destroyed_child_node", object_of_destroyed_child_node},
-    {"object_of_child_in_exec", object_of_child_in_exec},
-    {"object_of_moved_child", object_of_moved_child},
-    {"object_of_grandchild", object_of_grandchild},
-    {"objects_in_update", objects_in_update},
-    {"objects_in_update_to_none", objects_in_update_to_none},
-    {"objects_in_failed_update", objects_in_failed_update},
-    {"objects_in_child_params", objects_in_child_params},
-    {"objects_in_node_params", objects_in_node_params},
-    {"object_of_launch_in_flight", object_of_launch_in_flight},
-    {"object_of_update_in_flight", object_of_update_in_flight},
-    {"destructors_threads", destructors_threads},
-    {"destructors_threads_after_launches", destructors_threads_after_launches},
-    {"release_waits_for_destructor", release_waits_for_destructor},
-    {"calls_in_destructor", calls_in_destructor, alone},
-    {"calls_in_host_function", calls_in_host_function, alone},
-    {"order_of_destructors", order_of_destructors},
-    {"order_of_releases", order_of_releases},
-    {"objects_at_exit", objects_at_exit, alone},
-    {nullptr, nullptr}};
+group const user_object_groups[] = {{"user_objects", user_objects},
+                                    {"over_release", over_release, alone},
+                                    {"over_release_by_graph", over_release_by_graph, alone},
+                                    {"object_of_caller", object_of_caller},
+                                    {"object_copied_to_graph", object_copied_to_graph},
+                                    {"object_moved_to_graph", object_moved_to_graph},
+                                    {"object_moved_more_than_held", object_moved_more_than_held},
+                                    {"object_released_by_graph", object_released_by_graph},
+                                    {"object_in_clone", object_in_clone},
+                                    {"object_in_clone_of_clone", object_in_clone_of_clone},
+                                    {"object_in_exec", object_in_exec},
+                                    {"object_released_after_instantiation", object_released_after_instantiation},
+                                    {"object_retained_after_instantiation", object_retained_after_instantiation},
+                                    {"object_in_child", object_in_child},
+                                    {"object_released_through_embedded", object_released_through_embedded},
+                                    {"object_of_destroyed_child_node", object_of_destroyed_child_node},
+                                    {"object_of_child_in_exec", object_of_child_in_exec},
+                                    {"object_of_moved_child", object_of_moved_child},
+                                    {"object_of_grandchild", object_of_grandchild},
+                                    {"objects_in_update", objects_in_update},
+                                    {"objects_in_update_to_none", objects_in_update_to_none},
+                                    {"objects_in_failed_update", objects_in_failed_update},
+                                    {"objects_in_child_params", objects_in_child_params},
+                                    {"objects_in_node_params", objects_in_node_params},
+                                    {"object_of_launch_in_flight", object_of_launch_in_flight},
+                                    {"object_of_update_in_flight", object_of_update_in_flight},
+                                    {"destructors_threads", destructors_threads},
+                                    {"destructors_threads_after_launches", destructors_threads_after_launches},
+                                    {"release_waits_for_destructor", release_waits_for_destructor},
+                                    {"calls_in_destructor", calls_in_destructor, alone},
+                                    {"calls_in_host_function", calls_in_host_function, alone},
+                                    {"order_of_destructors", order_of_destructors},
+                                    {"order_of_releases", order_of_releases},
+                                    {"objects_at_exit", objects_at_exit, alone},
+                                    {nullptr, nullptr}};
 
 }  // namespace lastref::conformance
