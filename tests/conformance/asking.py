@@ -6,6 +6,7 @@ question; how the process ended is the answer to `(end)`.
 import collections
 import concurrent.futures
 import os
+import re
 import signal
 import subprocess
 import time
@@ -22,14 +23,18 @@ def environment(driver, more=None):
     return {**kept, **(more or {})}
 
 
+def plain(question):
+    """However the source was broken into lines, which shows where an expression is the question."""
+    return re.sub(r"\s+", " ", question).replace("( ", "(").strip()
+
+
 def numbered(lines):
     """`question = answer` lines as pairs, the second `question` as `question #2`."""
     seen = collections.Counter()
     answers = []
     for line in lines:
         question, sign, answer = line.rpartition(" = ")
-        if not sign:
-            question, answer = "(line)", line
+        question, answer = (plain(question), answer) if sign else ("(line)", line)
         seen[question] += 1
         name = question if seen[question] == 1 else f"{question} #{seen[question]}"
         answers.append((name, answer))

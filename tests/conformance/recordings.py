@@ -17,7 +17,7 @@ GPU_PROGRAMS = HERE.parent / "gpu" / "programs"
 
 # Workloads that end by themselves and whose findings do not depend on where a signal strikes.
 WORKLOADS = ("demo", "way_plt", "way_plt_per_thread", "way_dlsym", "way_get_proc_address", "host_callbacks", "user_objects",
-             "capture", "pools", "threads", "static_destructor", "fork_child", "exec_chain", "underscore_exit", "dlsym_next")
+             "capture", "pools", "threads", "static_destructor", "fork_child", "exec_chain", "underscore_exit")
 # Python programs, and their parts that a machine without a compiler for kernels leaves out.
 SCRIPTS = {"cuda_core_graphs": ("kernel",), "cuda_core_objects": ()}
 

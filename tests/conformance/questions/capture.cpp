@@ -107,32 +107,16 @@ void calls_inside() {
 }
 
 // More calls inside, of which some are safe and some are not.
-void more_calls_inside() {
-    setting s;
+void memory_calls_inside(setting& s) {
     CUmemoryPool pool = nullptr, made_pool = nullptr;
     CUmemPoolProps props{};
     cuuint64_t value = 0;
-    CUdeviceptr made = 0, range = 0, base = 0;
-    std::size_t size = 0, total = 0;
-    CUgraph graph = nullptr;
-    CUgraphNode node = nullptr;
-    CUgraphExec exec = nullptr, other_exec = nullptr;
-    CUcontext context = nullptr;
-    CUmemAllocationProp vmm{};
-    CUmemGenericAllocationHandle handle = 0;
-    CUipcMemHandle ipc{};
-    CUuserObject object = nullptr;
-    unsigned type = 0;
-    unsigned char bytes[16] = {};
-    void* page = std::aligned_alloc(4096, 4096);
+    CUdeviceptr made = 0;
+    std::size_t size = 0;
+    void* const page = std::aligned_alloc(4096, 4096);
     props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    vmm.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    vmm.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     cuDeviceGetDefaultMemPool(&pool, 0);
-    cuGraphCreate(&graph, 0);
-    cuGraphAddEmptyNode(&node, graph, nullptr, 0);
-    cuGraphInstantiate(&exec, graph, 0);
     s.inside("cuMemHostRegister", [&] { return cuMemHostRegister(page, 4096, 0); });
     s.inside("cuMemHostUnregister", [&] { return cuMemHostUnregister(page); });
     s.inside("cuMemAllocManaged", [&] { return cuMemAllocManaged(&made, 64, CU_MEM_ATTACH_GLOBAL); });
@@ -143,6 +127,12 @@ void more_calls_inside() {
              [&] { return cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value); });
     s.inside("cuMemPoolSetAttribute",
              [&] { return cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value); });
+    std::free(page);
+}
+
+void stream_calls_inside(setting& s) {
+    CUdeviceptr made = 0;
+    unsigned char bytes[16] = {};
     s.inside("cuMemAllocAsync on another stream", [&] { return cuMemAllocAsync(&made, 64, s.other); });
     s.inside("cuMemFreeAsync on another stream", [&] { return cuMemFreeAsync(made, s.other); });
     s.inside("cuMemsetD8Async on another stream", [&] { return cuMemsetD8Async(s.memory, 1, 16, s.other); });
@@ -158,12 +148,30 @@ void more_calls_inside() {
     });
     s.inside("cuEventRecord on another stream", [&] { return cuEventRecord(s.event, s.other); });
     s.inside("cuStreamWaitEvent of another stream", [&] { return cuStreamWaitEvent(s.other, s.event, 0); });
+}
+
+void virtual_memory_calls_inside(setting& s) {
+    CUmemAllocationProp vmm{};
+    CUmemGenericAllocationHandle handle = 0;
+    CUdeviceptr range = 0;
+    vmm.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    vmm.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     s.inside("cuMemCreate", [&] { return cuMemCreate(&handle, 2 << 20, &vmm, 0); });
     s.inside("cuMemAddressReserve", [&] { return cuMemAddressReserve(&range, 2 << 20, 0, 0, 0); });
     s.inside("cuMemMap", [&] { return cuMemMap(range, 2 << 20, 0, handle, 0); });
     s.inside("cuMemUnmap", [&] { return cuMemUnmap(range, 2 << 20); });
     s.inside("cuMemRelease", [&] { return cuMemRelease(handle); });
     s.inside("cuMemAddressFree", [&] { return cuMemAddressFree(range, 2 << 20); });
+}
+
+void graph_calls_inside(setting& s) {
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr, other_exec = nullptr;
+    CUuserObject object = nullptr;
+    cuGraphCreate(&graph, 0);
+    cuGraphAddEmptyNode(&node, graph, nullptr, 0);
+    cuGraphInstantiate(&exec, graph, 0);
     s.inside("cuGraphCreate", [&] { return cuGraphCreate(&graph, 0); });
     s.inside("cuGraphDestroy", [&] { return cuGraphDestroy(graph); });
     s.inside("cuGraphInstantiate", [&] {
@@ -179,6 +187,14 @@ void more_calls_inside() {
             &object, nullptr, [](void*) {}, 1, 1);
     });
     s.inside("cuUserObjectRelease", [&] { return cuUserObjectRelease(object, 1); });
+}
+
+void context_calls_inside(setting& s) {
+    CUcontext context = nullptr;
+    CUdeviceptr base = 0;
+    CUipcMemHandle ipc{};
+    std::size_t size = 0, total = 0;
+    unsigned type = 0;
     s.inside("cuCtxGetCurrent", [&] { return cuCtxGetCurrent(&context); });
     s.inside("cuCtxSetCurrent", [&] { return cuCtxSetCurrent(s.context); });
     s.inside("cuDevicePrimaryCtxRetain", [&] { return cuDevicePrimaryCtxRetain(&context, 0); });
@@ -194,7 +210,15 @@ void more_calls_inside() {
     s.inside("cuCtxCreate", [&] { return cuCtxCreate(&context, nullptr, 0, 0); });
     cuCtxSetCurrent(s.context);
     s.inside("cuCtxDestroy", [&] { return cuCtxDestroy(context); });
-    std::free(page);
+}
+
+void more_calls_inside() {
+    setting s;
+    memory_calls_inside(s);
+    stream_calls_inside(s);
+    virtual_memory_calls_inside(s);
+    graph_calls_inside(s);
+    context_calls_inside(s);
 }
 
 void broken() {

@@ -101,6 +101,10 @@ void failures() {
     ask_number("status", status);
     ASK(cuGetProcAddress("cuMemAlloc", &address, 99000, 0, &status));
     ask_number("status", status);
+    ASK(cuGetProcAddress("cuMemAlloc", &address, 13010, 0, &status));
+    ASK(cuGetProcAddress("cuMemAlloc", &address, 13990, 0, &status));
+    ASK(cuGetProcAddress("cuMemAlloc", &address, 14000, 0, &status));
+    ASK(cuGetProcAddress("cuMemAlloc", &address, 20000, 0, &status));
     ASK(cuGetProcAddress("cuMemAlloc", &address, 0, 0, &status));
     ASK(cuGetProcAddress("cuMemAlloc", &address, 12000, 4, &status));
     ASK(cuGetProcAddress("cuMemAlloc", &address, 12000, 3, &status));

@@ -11,9 +11,9 @@ namespace lastref::conformance {
 namespace {
 
 constexpr group const* families[] = {
-    context_groups, device_groups,  stream_groups,      ordering_groups,    memory_groups,    pool_groups,
-    graph_groups,   update_groups,  conditional_groups, user_object_groups, capture_groups,   capture_mode_groups,
-    module_groups,  process_groups, exit_groups,        lookup_groups,      per_thread_groups};
+    context_groups,      device_groups, stream_groups,      ordering_groups,    memory_groups,     pool_groups,
+    graph_groups,        update_groups, conditional_groups, user_object_groups, destructor_groups, capture_groups,
+    capture_mode_groups, module_groups, process_groups,     exit_groups,        lookup_groups,     per_thread_groups};
 
 // What one process asks: a group that stands alone, or the others of a family.
 using batch = std::vector<group const*>;

@@ -107,7 +107,8 @@ unsigned volatile* pinned_word();
 
 // The groups, each defined in the file of its family.
 extern group const context_groups[], device_groups[], stream_groups[], ordering_groups[], memory_groups[],
-    pool_groups[], graph_groups[], update_groups[], conditional_groups[], user_object_groups[], capture_groups[],
-    capture_mode_groups[], module_groups[], process_groups[], exit_groups[], lookup_groups[], per_thread_groups[];
+    pool_groups[], graph_groups[], update_groups[], conditional_groups[], user_object_groups[], destructor_groups[],
+    capture_groups[], capture_mode_groups[], module_groups[], process_groups[], exit_groups[], lookup_groups[],
+    per_thread_groups[];
 
 }  // namespace lastref::conformance
