@@ -57,8 +57,8 @@ def definition_with(buffer, callback, value=1):
 
 
 def settle():
-    """Destructors of user objects run on the driver's thread, and their clean-up on this one: give both the time, before the
-    next call and after it, so that every run has the same order."""
+    """Destructors of user objects may run late, on a thread of the driver, and their clean-up on this one: give both the
+    time, before the next call and after it, so that every run has the same order."""
     for _ in range(2):
         gc.collect()
         time.sleep(0.1)
