@@ -11,7 +11,7 @@ import pathlib
 import golden
 
 Difference = collections.namedtuple("Difference", "group question real simulated")
-Row = collections.namedtuple("Row", "group questions equal reasoned differing")
+Row = collections.namedtuple("Row", "group questions equal reasoned differing unasked")
 
 
 def read_differences(path):
@@ -35,17 +35,22 @@ def shown(answers):
 
 
 def differences(real, simulated):
-    """Every question of which the simulated driver gave an answer that the real one never gave, or that only one was asked."""
+    """Every question of which the simulated driver gave an answer that the real one never gave, or was not asked."""
     found = []
-    for group in sorted(set(real) | set(simulated)):
+    for group, answered in sorted(real.items()):
         ours = simulated.get(group, {}).get("answers", {})
-        theirs = real.get(group, {}).get("answers", {})
-        for question in list(theirs) + [q for q in ours if q not in theirs]:
-            allowed = golden.set_of(theirs.get(question, golden.ABSENT))
+        for question, theirs in answered["answers"].items():
+            allowed = golden.set_of(theirs)
             given = golden.set_of(ours.get(question, golden.ABSENT))
             if not given <= allowed:
                 found.append(Difference(group, question, shown(allowed), shown(given)))
     return found
+
+
+def unasked(real, simulated):
+    """Questions that the real driver has not been asked: newer than its answers, or never reached since it crashed before."""
+    return [(group, question) for group, answered in sorted(simulated.items()) for question in answered["answers"]
+            if question not in real.get(group, {}).get("answers", {})]
 
 
 def judge(found, listed):
@@ -56,22 +61,25 @@ def judge(found, listed):
 
 
 def table(real, simulated, found, listed):
-    """A row a group: how many questions, how many answered equally, differently with a reason, and differently without."""
+    """A row a group: how many questions, how many answered equally, differently with a reason, and differently without; and how
+    many the real driver has not been asked."""
     rows = []
+    waiting = collections.Counter(group for group, _ in unasked(real, simulated))
     for group in sorted(set(real) | set(simulated)):
-        asked = set(real.get(group, {}).get("answers", {})) | set(simulated.get(group, {}).get("answers", {}))
+        asked = real.get(group, {}).get("answers", {})
         differing = [d for d in found if d.group == group]
         reasoned = [d for d in differing if any(fits(entry, d) for entry in listed)]
-        rows.append(Row(group, len(asked), len(asked) - len(differing), len(reasoned), len(differing) - len(reasoned)))
+        rows.append(Row(group, len(asked), len(asked) - len(differing), len(reasoned), len(differing) - len(reasoned),
+                        waiting[group]))
     return rows
 
 
 def print_table(rows, found, listed, file=None):
     width = max([len(row.group) for row in rows] + [5])
-    print(f"{'group':{width}} {'questions':>9} {'equal':>6} {'with reason':>11} {'differ':>6}", file=file)
-    total = Row("all", *(sum(row[index] for row in rows) for index in range(1, 5)))
+    print(f"{'group':{width}} {'questions':>9} {'equal':>6} {'with reason':>11} {'differ':>6} {'unasked':>7}", file=file)
+    total = Row("all", *(sum(row[index] for row in rows) for index in range(1, 6)))
     for row in [*rows, total]:
-        print(f"{row.group:{width}} {row.questions:9} {row.equal:6} {row.reasoned:11} {row.differing:6}", file=file)
+        print(f"{row.group:{width}} {row.questions:9} {row.equal:6} {row.reasoned:11} {row.differing:6} {row.unasked:7}", file=file)
     for difference in found:
         reasons = [entry["reason"] for entry in listed if fits(entry, difference)]
         print(f"{difference.group}: {difference.question}: real {difference.real}, simulated {difference.simulated}"

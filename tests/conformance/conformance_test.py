@@ -104,9 +104,12 @@ class Comparing(unittest.TestCase):
         (found,) = self.differences(v="3")
         self.assertEqual((found.question, found.real, found.simulated), ("v", "1 or 2", "3"))
 
-    def test_question_of_one_only(self):
-        self.assertEqual([found.question for found in self.differences(new="1")], ["new"])
+    def test_question_that_the_simulated_driver_did_not_answer(self):
         self.assertEqual(len(comparing.differences(self.real, {})), 3)
+
+    def test_question_that_the_real_driver_was_not_asked(self):
+        self.assertEqual(self.differences(new="1"), [])
+        self.assertEqual(comparing.unasked(self.real, {"g": {"answers": {"q": "1", "new": "1"}}}), [("g", "new")])
 
     def test_reasons(self):
         found = self.differences(q="7")
@@ -123,7 +126,7 @@ class Comparing(unittest.TestCase):
     def test_table(self):
         found = self.differences(q="7", v="9")
         entry = {"group": "g", "question": "q", "reason": "why"}
-        self.assertEqual(comparing.table(self.real, self.real, found, [entry]), [("g", 3, 1, 1, 1)])
+        self.assertEqual(comparing.table(self.real, self.real, found, [entry]), [("g", 3, 1, 1, 1, 0)])
 
 
 class Documented(unittest.TestCase):

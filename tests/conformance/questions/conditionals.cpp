@@ -25,6 +25,7 @@ void conditionals() {
     CUDA_MEMSET_NODE_PARAMS set{};
     cuMemAlloc(&memory, 64);
     cuMemsetD8(memory, 0, 64);
+    cuCtxSynchronize();
     set.dst = memory;
     set.value = 7;
     set.elementSize = 4;
@@ -80,6 +81,7 @@ void bodies_run(char const* question, CUgraphConditionalNodeType type, unsigned 
     CUstream const stream = make_stream();
     cuMemAlloc(&memory, 64);
     cuMemsetD8(memory, 0, 64);
+    cuCtxSynchronize();
     for (unsigned index = 0; index < size && what.bodies[index]; ++index) {
         CUDA_MEMSET_NODE_PARAMS set{};
         CUgraphNode node = nullptr;
@@ -219,6 +221,7 @@ void captured_body() {
     unsigned char value = 0;
     cuMemAlloc(&memory, 64);
     cuMemsetD8(memory, 0, 64);
+    cuCtxSynchronize();
     ASK(cuStreamBeginCaptureToGraph(stream, what.bodies[0], nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
     ASK(cuMemsetD8Async(memory, 3, 16, stream));
     ASK(cuStreamEndCapture(stream, &graph));

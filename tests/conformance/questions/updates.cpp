@@ -320,6 +320,7 @@ void disabled_nodes() {
     ASK(cuGraphMemsetNodeSetParams(set_node, &set));
     ASK(cuGraphInstantiate(&exec, graph, 0));
     ASK(cuMemsetD8(s.memory, 0, 64));
+    cuCtxSynchronize();
     ASK(cuGraphNodeSetEnabled(exec, set_node, 0));
     ASK(cuGraphNodeGetEnabled(exec, set_node, &enabled));
     ask_number("enabled", enabled);

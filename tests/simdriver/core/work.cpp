@@ -194,7 +194,7 @@ prepared prepare_kernel(kernel_work const& what) {
     made.work->duration = driver().set.kernel;
     if (!is_faulty(what.params.func)) return made;
     // A fault shows a while after the launch: calls that follow at once are still taken.
-    made.work->duration += std::chrono::milliseconds(2);
+    made.work->duration += std::chrono::milliseconds(20);
     made.work->body = [self = std::weak_ptr(made.work)] {
         if (auto const work = self.lock(); work && work->fault) *work->fault = CUDA_ERROR_LAUNCH_FAILED;
     };
