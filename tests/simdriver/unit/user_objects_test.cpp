@@ -225,7 +225,7 @@ TEST_F(user_objects, destructor_of_a_launch_runs_on_an_internal_thread_that_is_n
 }
 
 TEST_F(user_objects, callbacks_can_be_delayed) {
-    ASSERT_EQ(lastref_simdriver_set("LASTREF_SIM_CALLBACK_US", "30000"), 0);
+    ASSERT_EQ(lastref_simdriver_set("LASTREF_SIM_CALLBACK_US", "300000"), 0);
     OK(cuUserObjectRelease(make_user_object(destroyed), 1));
     give_it_time();
     EXPECT_EQ(destroyed, 0);
