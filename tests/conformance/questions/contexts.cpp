@@ -281,6 +281,17 @@ void destroyed_contexts_virtual_memory() {
     ASK(cuMemRelease(handle));
 }
 
+void destroyed_contexts_module() {
+    two_contexts s;
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    ASK(cuModuleLoadData(&module,
+                         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }\n"));
+    s.destroy_made();
+    ASK(cuModuleGetFunction(&function, module, "nothing"));
+    ASK(cuModuleUnload(module));
+}
+
 void destroyed_contexts_graph() {
     two_contexts s;
     CUgraph graph = nullptr;
@@ -378,6 +389,7 @@ group const context_groups[] = {{"before_init", before_init, alone},
                                 {"destroyed_contexts_stream", destroyed_contexts_stream, alone},
                                 {"destroyed_contexts_memory", destroyed_contexts_memory},
                                 {"destroyed_contexts_virtual_memory", destroyed_contexts_virtual_memory},
+                                {"destroyed_contexts_module", destroyed_contexts_module, alone},
                                 {"destroyed_contexts_graph", destroyed_contexts_graph},
                                 {"destroyed_on_its_own_thread_stack", destroyed_on_its_own_thread_stack},
                                 {"destroyed_with_work_due", destroyed_with_work_due, alone},

@@ -98,6 +98,18 @@ void object_moved_more_than_held() {
     destroyed_is("destroyed with the graph", what);
 }
 
+// The reference is the graph's: whoever moved it must not release it as well.
+void object_released_after_move() {
+    start();
+    payload& what = make_payload();
+    CUuserObject object = nullptr;
+    CUgraph const graph = holding(what, 1, &object);
+    ASK(cuUserObjectRelease(object, 1));
+    destroyed_is("destroyed by the release while the graph lives", what, 0);
+    ASK(cuGraphDestroy(graph));
+    destroyed_is("destroyed with the graph", what, 0);
+}
+
 void object_released_by_graph() {
     start();
     payload& what = make_payload();
@@ -409,6 +421,7 @@ group const user_object_groups[] = {{"user_objects", user_objects},
                                     {"object_copied_to_graph", object_copied_to_graph},
                                     {"object_moved_to_graph", object_moved_to_graph},
                                     {"object_moved_more_than_held", object_moved_more_than_held},
+                                    {"object_released_after_move", object_released_after_move, alone},
                                     {"object_released_by_graph", object_released_by_graph},
                                     {"object_in_clone", object_in_clone},
                                     {"object_in_clone_of_clone", object_in_clone_of_clone},
