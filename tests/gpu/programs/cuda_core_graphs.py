@@ -57,11 +57,13 @@ def definition_with(buffer, callback, value=1):
 
 
 def settle():
-    """Destructors of user objects run on the driver's thread, and their clean-up on this one: give both the time."""
+    """Destructors of user objects may run late, on a thread of the driver, and their clean-up on this one: give both the
+    time, before the next call and after it, so that every run has the same order."""
+    for _ in range(2):
+        gc.collect()
+        time.sleep(0.1)
     stream.sync()
-    gc.collect()
-    time.sleep(0.05)
-    gc.collect()
+    time.sleep(0.1)
 
 
 @part
@@ -147,6 +149,7 @@ def updated():
     executable.launch(stream)
     stream.sync()
     executable.update(definition_with(filled_buffer(), lambda: second.append(1), value=2))
+    settle()
     executable.launch(stream)
     stream.sync()
     fact("runs before and after the update", (len(first), len(second)))

@@ -11,7 +11,7 @@ template <class... Parameters>
 CUresult enter(symbol_id id, CUresult (*behaviour)(call const&, Parameters...),
                std::type_identity_t<Parameters>... arguments) {
     gate entry(id);
-    if (entry.refusal() != CUDA_SUCCESS) return entry.refusal();
+    if (!entry.open()) return entry.answer();
     if (!behaviour) return CUDA_ERROR_NOT_SUPPORTED;
     return behaviour(entry.context(), arguments...);
 }

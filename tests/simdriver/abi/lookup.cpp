@@ -23,6 +23,16 @@ std::size_t newest_plain(std::string_view name, int version, bool& name_known) {
     return best;
 }
 
+// Measured: a name of which some ABI has a per-thread variant is not to be had with the per-thread flag before these
+// were there at all.
+constexpr int first_per_thread_version = 7000;
+
+bool has_per_thread_variant(std::string_view name) {
+    for (auto const& each : symbol_table)
+        if (name == each.name && each.streams == stream_zero::per_thread) return true;
+    return false;
+}
+
 // The `_ptsz` or `_ptds` variant beside a plain symbol; the plain one where there is none.
 std::size_t per_thread_of(std::size_t plain) {
     std::string_view const symbol = symbol_table[plain].symbol;
@@ -41,7 +51,10 @@ lookup look_up(std::string_view name, int version, cuuint64_t flags) {
     lookup found;
     std::size_t index = newest_plain(name, version, found.name_known);
     if (index == symbol_count) return found;
-    if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) index = per_thread_of(index);
+    if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {
+        if (version < first_per_thread_version && has_per_thread_variant(name)) return found;
+        index = per_thread_of(index);
+    }
     found.address = exported_address(id_of(index));
     return found;
 }

@@ -34,7 +34,7 @@ CUresult answer(call const& c, CUstream token, capture_answer const& out) {
     stream_ptr on;
     if (!out.status) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(resolve(c, token, on));
-    if (!on->capturing) SIM_TRY(implicit_dependency(*on));
+    if (!on->capturing) SIM_TRY(implicit_dependency(*on, false));
     *out.status = status_of(*on);
     if (*out.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
     list_frontier(*on);
@@ -142,7 +142,7 @@ CUresult cuStreamUpdateCaptureDependencies(call const& c, CUstream token, CUgrap
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(call const& c, CUstreamCaptureMode* mode) {
-    if (!mode || !known(*mode)) return CUDA_ERROR_INVALID_VALUE;
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;  // any mode is taken, measured
     std::swap(*mode, c.self.capture_mode);
     return CUDA_SUCCESS;
 }

@@ -26,11 +26,22 @@ CUresult context_or_current(call const& c, CUcontext handle, context_ptr& out) {
     return out->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+// A context that is gone may be made current all the same; calls that need it then say that it is destroyed.
+CUresult living_or_gone(CUcontext handle, context_ptr& out) {
+    out = driver().contexts.find(handle);
+    if (out) return CUDA_SUCCESS;
+    auto const gone = driver().gone_contexts.find(handle);
+    if (gone == driver().gone_contexts.end()) return CUDA_ERROR_INVALID_CONTEXT;
+    out = gone->second;
+    return CUDA_SUCCESS;
+}
+
 std::size_t default_limit(CUlimit which) {
     switch (which) {
         case CU_LIMIT_STACK_SIZE:
             return 1024;
         case CU_LIMIT_PRINTF_FIFO_SIZE:
+            return (8 << 20) + (256 << 10);
         case CU_LIMIT_MALLOC_HEAP_SIZE:
             return 8 << 20;
         case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
@@ -43,7 +54,6 @@ std::size_t default_limit(CUlimit which) {
 }
 
 void end_primary(call const& c, device& owner) {
-    owner.primary_references = 0;
     if (owner.primary && owner.primary->alive) end_context(c, *owner.primary);
 }
 
@@ -65,9 +75,11 @@ CUresult cuCtxCreate(call const& c, CUcontext* out, CUctxCreateParams*, unsigned
 
 CUresult cuCtxDestroy(call const& c, CUcontext ctx) {
     context_ptr const ending = driver().contexts.find(ctx);
+    if (!ctx) return CUDA_ERROR_INVALID_VALUE;
     if (!ending || ending->primary) return CUDA_ERROR_INVALID_CONTEXT;
     end_context(c, *ending);
     driver().contexts.remove(ctx);
+    driver().gone_contexts[ctx] = ending;
     if (c.self.current() == ending) c.self.stack.pop_back();
     return CUDA_SUCCESS;
 }
@@ -91,7 +103,7 @@ CUresult cuCtxDetach(call const& c, CUcontext ctx) {
 
 CUresult cuCtxPushCurrent(call const& c, CUcontext ctx) {
     context_ptr pushed;
-    if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!ctx) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(context_or_current(c, ctx, pushed));
     c.self.stack.push_back(pushed);
     return CUDA_SUCCESS;
@@ -107,7 +119,7 @@ CUresult cuCtxPopCurrent(call const& c, CUcontext* out) {
 
 CUresult cuCtxSetCurrent(call const& c, CUcontext ctx) {
     context_ptr wanted;
-    if (ctx) SIM_TRY(context_or_current(c, ctx, wanted));
+    if (ctx) SIM_TRY(living_or_gone(ctx, wanted));
     if (!c.self.stack.empty()) c.self.stack.pop_back();
     if (wanted) c.self.stack.push_back(wanted);
     return CUDA_SUCCESS;
@@ -170,7 +182,7 @@ CUresult cuCtxGetApiVersion(call const& c, CUcontext ctx, unsigned int* version)
 
 CUresult cuCtxGetLimit(call const& c, std::size_t* value, CUlimit which) {
     context_ptr current;
-    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (!value || which >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(current_context(c, current));
     auto const set = current->limits.find(which);
     *value = set == current->limits.end() ? default_limit(which) : set->second;
@@ -210,7 +222,7 @@ CUresult cuCtxSynchronize(call const& c) {
     SIM_TRY(current_context(c, current));
     SIM_TRY(unsafe(c));
     synchronize(c, *current);
-    return CUDA_SUCCESS;
+    return *current->fault;
 }
 
 CUresult cuCtxSynchronize(call const& c, CUcontext ctx) {
@@ -243,6 +255,7 @@ CUresult cuDevicePrimaryCtxRetain(call const&, CUcontext* out, CUdevice dev) {
     device* const owner = find_device(dev);
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!owner) return CUDA_ERROR_INVALID_DEVICE;
+    if (owner->fault != CUDA_SUCCESS) return owner->fault;
     *out = retain_primary(*owner)->handle;
     ++owner->primary_references;
     return CUDA_SUCCESS;
@@ -276,8 +289,8 @@ CUresult cuDevicePrimaryCtxSetFlags(call const&, CUdevice dev, unsigned int flag
     device* const owner = find_device(dev);
     if (!owner) return CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~known_flags) return CUDA_ERROR_INVALID_VALUE;
-    owner->primary_flags = flags;
-    if (owner->primary) owner->primary->flags = flags;
+    owner->primary_flags = flags | CU_CTX_MAP_HOST;
+    if (owner->primary) owner->primary->flags = owner->primary_flags;
     return CUDA_SUCCESS;
 }
 

@@ -13,13 +13,17 @@ constexpr unsigned known_flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMIN
 
 CUresult find(CUevent handle, event_ptr& out) {
     out = driver().events.find(handle);
-    return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!out) return CUDA_ERROR_INVALID_HANDLE;
+    bool const alive = out->owner->alive && out->owner->id == out->owner_life;
+    return alive ? out->owner->fault->load() : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 CUresult find_uncaptured(call const& c, CUevent handle, event_ptr& out) {
     SIM_TRY(find(handle, out));
     if (!out->captured) return unsafe(c);
-    if (auto const broken = out->captured_in.lock()) broken->invalidated = true;
+    auto const broken = out->captured_in.lock();
+    if (!broken) return CUDA_ERROR_INVALID_VALUE;  // its capture has ended
+    broken->invalidated = true;
     return CUDA_ERROR_CAPTURED_EVENT;
 }
 
@@ -29,6 +33,7 @@ CUresult record(call const& c, CUevent handle, CUstream token, unsigned flags) {
     SIM_TRY(find(handle, what));
     SIM_TRY(resolve(c, token, on));
     if (on->owner.lock() != what->owner) return CUDA_ERROR_INVALID_HANDLE;
+    if (!on->capturing) what->recorded_on = on;
     if (!on->capturing || flags & CU_EVENT_RECORD_EXTERNAL) return enqueue(c, on, record_work{what});
     if (on->capturing->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     capture_record(*on, *what);
@@ -78,6 +83,7 @@ CUresult cuEventCreate(call const& c, CUevent* out, unsigned int flags) {
     SIM_TRY(current_context(c, current));
     auto made = std::make_shared<event>();
     made->owner = current;
+    made->owner_life = current->id;
     made->flags = flags;
     if (flags & CU_EVENT_INTERPROCESS) made->shared = shared_event::make();
     *out = driver().events.add(made);
@@ -104,6 +110,7 @@ CUresult cuIpcOpenEventHandle(call const& c, CUevent* out, CUipcEventHandle hand
     if (place.magic != event_magic) return CUDA_ERROR_INVALID_VALUE;
     auto made = std::make_shared<event>();
     made->owner = current;
+    made->owner_life = current->id;
     made->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
     made->shared = shared_event::open(place.process, place.file);
     if (!made->shared) return CUDA_ERROR_MAP_FAILED;
@@ -137,8 +144,8 @@ CUresult cuEventSynchronize(call const& c, CUevent handle) {
     event_ptr what;
     SIM_TRY(find_uncaptured(c, handle, what));
     wait_for_event(c, *what);
-    settle_pools();
-    return CUDA_SUCCESS;
+    if (auto const on = what->recorded_on.lock()) settle_pools(on.get());
+    return *what->owner->fault;
 }
 
 CUresult cuEventElapsedTime(call const&, float* milliseconds, CUevent from, CUevent to) {

@@ -8,12 +8,54 @@ namespace {
 
 constexpr unsigned long long known_flags = 15;
 
+bool for_a_body(node const& one) {
+    switch (type_of(one.what)) {
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+        case CU_GRAPH_NODE_TYPE_EMPTY:
+        case CU_GRAPH_NODE_TYPE_MEMCPY:
+        case CU_GRAPH_NODE_TYPE_MEMSET:
+        case CU_GRAPH_NODE_TYPE_GRAPH:
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool good_bodies(node const& one) {
+    auto const* const conditional = std::get_if<conditional_work>(&one.what);
+    return !conditional ||
+           std::all_of(conditional->bodies.begin(), conditional->bodies.end(), [](graph_ptr const& body) {
+               return !any_node(*body, [](node const& each) { return !for_a_body(each); });
+           });
+}
+
+bool for_the_device(node const& one) {
+    auto const type = type_of(one.what);
+    return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+           type == CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
+// What adding nodes and edges does not find out: cycles, handles without a node, bodies with what does not belong
+// there.
+bool well_formed(graph const& of) {
+    bool const used =
+        std::all_of(of.conditionals.begin(), of.conditionals.end(), [](auto const& each) { return each.second->used; });
+    return used && in_order(of).size() == of.nodes.size() &&
+           !any_node(of, [](node const& each) { return !good_bodies(each); });
+}
+
 CUresult instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags) {
     auto const from = graphs().find(handle);
-    if (!out || !from || flags & ~known_flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !from || flags & ~known_flags || !well_formed(*from)) return CUDA_ERROR_INVALID_VALUE;
+    bool const device = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    if (device && any_node(*from, [](node const& each) { return !for_the_device(each); }))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!from->instantiated.expired()) return CUDA_ERROR_NOT_SUPPORTED;
     auto made = std::make_shared<exec>();
     made->copy = clone(*from, copy_for::execution);
-    made->flags = flags;
+    made->flags = flags & ~static_cast<unsigned long long>(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+    if (has_memory_nodes(*from)) from->instantiated = made;
     *out = execs().add(made);
     return CUDA_SUCCESS;
 }
@@ -47,7 +89,10 @@ difference compare_nodes(graph const& old, node const& of_old, graph const& want
     if (of_old.what.index() != of_wanted.what.index())
         return {CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, of_wanted.handle};
     if (!same_edges(old, of_old, wanted, of_wanted))
-        return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, of_wanted.handle};
+        return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+                of_wanted.after.size() > of_old.after.size() ? nullptr : of_wanted.handle};
+    if (!replaceable(of_old.what, of_wanted.what))
+        return {CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, of_wanted.handle};
     auto const inside_old = graphs_inside(of_old), inside_wanted = graphs_inside(of_wanted);
     if (inside_old.size() != inside_wanted.size())
         return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, of_wanted.handle};
@@ -91,11 +136,6 @@ CUresult update(CUgraphExec target, CUgraph source, difference& found) {
     return CUDA_SUCCESS;
 }
 
-// Work that other streams do goes through the stream's capture: a launch becomes a child graph node.
-CUresult capture_launch(stream& on, exec const& what) {
-    return capture_work(on, child_work{clone(*what.copy, copy_for::program)});
-}
-
 CUresult graph_memory_attribute(device& of, CUgraphMem_attribute which, std::uint64_t*& value) {
     switch (which) {
         case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
@@ -125,7 +165,9 @@ CUresult cuGraphInstantiate(call const&, CUgraphExec* out, CUgraph handle, CUgra
     return instantiate(out, handle, 0);
 }
 
+// There is no stream to upload on.
 CUresult cuGraphInstantiateWithFlags(call const&, CUgraphExec* out, CUgraph handle, unsigned long long flags) {
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) return CUDA_ERROR_INVALID_VALUE;
     return instantiate(out, handle, flags);
 }
 
@@ -191,8 +233,7 @@ CUresult cuGraphLaunch(call const& c, CUgraphExec handle, CUstream token) {
     stream_ptr on;
     SIM_TRY(find(handle, what));
     SIM_TRY(resolve(c, token, on));
-    if (on->capturing) return capture_launch(*on, *what);
-    SIM_TRY(implicit_dependency(*on));
+    SIM_TRY(forbid_capturing(*on));  // executable graphs cannot be captured
     return launch(c, what, *on);
 }
 
@@ -207,6 +248,7 @@ CUresult cuGraphExecDestroy(call const&, CUgraphExec handle) {
 CUresult cuDeviceGraphMemTrim(call const&, CUdevice dev) {
     device* const of = find_device(dev);
     if (!of) return CUDA_ERROR_INVALID_DEVICE;
+    of->graph_used = graph_bytes(*of);
     give_bytes(*of, of->graph_reserved - of->graph_used);
     of->graph_reserved = of->graph_used;
     return CUDA_SUCCESS;

@@ -38,7 +38,7 @@ CUresult set_in(CUgraphExec handle, CUgraphNode original, Make make) {
     work what;
     SIM_TRY(find_in(handle, original, of));
     SIM_TRY(make(what));
-    if (what.index() != of->what.index()) return CUDA_ERROR_INVALID_VALUE;
+    if (what.index() != of->what.index() || !replaceable(of->what, what)) return CUDA_ERROR_INVALID_VALUE;
     of->what = std::move(what);
     return CUDA_SUCCESS;
 }

@@ -143,7 +143,7 @@ CUresult add_edges(CUgraph handle, CUgraphNode const* from, CUgraphNode const* t
     for (std::size_t index = 0; index < count; ++index) {
         node_ptr first, second;
         SIM_TRY(find_pair(*in, from[index], to[index], first, second));
-        if (reaches(*second, *first) || depends(*second, *first)) return CUDA_ERROR_INVALID_VALUE;
+        if (depends(*second, *first)) return CUDA_ERROR_INVALID_VALUE;  // a cycle is found at instantiation only
         second->after.push_back({first.get(), data ? data[index] : CUgraphEdgeData{}});
     }
     return CUDA_SUCCESS;
@@ -163,11 +163,15 @@ CUresult remove_edges(CUgraph handle, CUgraphNode const* from, CUgraphNode const
     return CUDA_SUCCESS;
 }
 
-// A graph with memory nodes can be neither cloned nor put into another as a child.
-bool has_memory_nodes(graph const& of) {
-    return any_node(of, [](node const& each) {
-        return std::holds_alternative<alloc_work>(each.what) || std::holds_alternative<free_work>(each.what);
-    });
+bool has_conditionals(graph const& of) {
+    return !of.conditionals.empty() ||
+           any_node(of, [](node const& each) { return std::holds_alternative<conditional_work>(each.what); });
+}
+
+// A graph with memory nodes, conditional nodes or handles for such can be neither cloned nor put into another as a
+// child.
+bool copyable(graph const& of) {
+    return !has_memory_nodes(of) && !has_conditionals(of);
 }
 
 char const* name_of(CUgraphNodeType type) {
@@ -223,7 +227,7 @@ CUresult cuGraphClone(call const&, CUgraph* out, CUgraph handle) {
     graph_ptr from;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(find(handle, from));
-    if (has_memory_nodes(*from)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!copyable(*from)) return CUDA_ERROR_NOT_SUPPORTED;
     *out = clone(*from, copy_for::program)->handle;
     return CUDA_SUCCESS;
 }
@@ -294,7 +298,7 @@ CUresult cuGraphAddExternalSemaphoresWaitNode(call const&, CUgraphNode* out, CUg
 CUresult cuGraphAddChildGraphNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode const* after,
                                   std::size_t count, CUgraph child) {
     auto const from = graphs().find(child);
-    if (from && has_memory_nodes(*from)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (from && !copyable(*from)) return CUDA_ERROR_NOT_SUPPORTED;
     return add(out, to, after, nullptr, count, [child](graph&, work& what) { return child_from(child, what); });
 }
 
@@ -319,12 +323,13 @@ CUresult cuGraphAddNode(call const&, CUgraphNode* out, CUgraph to, CUgraphNode c
     return add_any(out, to, after, data, count, params);
 }
 
-CUresult cuGraphConditionalHandleCreate(call const&, CUgraphConditionalHandle* out, CUgraph handle, CUcontext,
+CUresult cuGraphConditionalHandleCreate(call const&, CUgraphConditionalHandle* out, CUgraph handle, CUcontext ctx,
                                         unsigned int initial, unsigned int flags) {
     static CUgraphConditionalHandle last = 0;
     graph_ptr of;
     if (!out || flags & ~static_cast<unsigned>(CU_GRAPH_COND_ASSIGN_DEFAULT)) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(find(handle, of));
+    if (!driver().contexts.find(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
     auto made = std::make_shared<conditional_value>();
     made->handle = ++last;
     made->initial = initial;

@@ -2,14 +2,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/simdriver/abi/api.h"
 #include "tests/simdriver/abi/lookup.h"
-#include "tests/simdriver/core/driver.h"
+#include "tests/simdriver/api/common.h"
 
 namespace lastref::simdriver {
 namespace {
 
 constexpr int driver_version = 13000;
+// Programs made with a newer toolkit of the same major version ask for its entry points too.
+constexpr int newest_version = 13990;
 struct error_text {
     CUresult code;
     char const *name, *text;
@@ -57,25 +58,26 @@ CUresult cuGetErrorString(call const&, CUresult error, char const** text) {
 
 CUresult cuGetProcAddress(call const&, char const* symbol, void** address, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
-    if (!symbol || !address || !known_lookup_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (!symbol || !address || !known_lookup_flags(flags) || version > newest_version) return CUDA_ERROR_INVALID_VALUE;
     lookup const found = look_up(symbol, version, flags);
     *address = found.address;
     if (status)
         *status = found.address      ? CU_GET_PROC_ADDRESS_SUCCESS
                   : found.name_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return found.address ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS;  // also for what there is not: the address is null, and the status tells why
 }
 
 CUresult cuGetProcAddress(call const& c, char const* symbol, void** address, int version, cuuint64_t flags) {
-    return cuGetProcAddress(c, symbol, address, version, flags, nullptr);
+    SIM_TRY(cuGetProcAddress(c, symbol, address, version, flags, nullptr));
+    return *address ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 // The tables behind it are private between the driver and NVIDIA's libraries, which go without when they are refused.
 CUresult cuGetExportTable(call const&, void const** table, CUuuid const* id) {
     if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
     *table = nullptr;
-    return CUDA_ERROR_NOT_FOUND;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace api

@@ -9,6 +9,14 @@ bool names_kernel(CUfunction handle) {
     return functions().find(handle) || kernels().find(reinterpret_cast<CUkernel>(handle));
 }
 
+unsigned most_shared(CUfunction handle) {
+    constexpr unsigned by_default = 49152;
+    auto const of = functions().find(handle);
+    if (!of) return by_default;
+    auto const set = of->attributes.find(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    return set == of->attributes.end() ? by_default : static_cast<unsigned>(set->second);
+}
+
 CUresult launch_kernel(call const& c, CUDA_KERNEL_NODE_PARAMS const& params, CUstream token) {
     stream_ptr on;
     if (!names_kernel(params.func)) return CUDA_ERROR_INVALID_HANDLE;
@@ -16,6 +24,7 @@ CUresult launch_kernel(call const& c, CUDA_KERNEL_NODE_PARAMS const& params, CUs
     std::uint64_t const blocks = std::uint64_t{params.gridDimX} * params.gridDimY * params.gridDimZ;
     std::uint64_t const threads = std::uint64_t{params.blockDimX} * params.blockDimY * params.blockDimZ;
     if (!blocks || !threads || threads > 1024) return CUDA_ERROR_INVALID_VALUE;
+    if (params.sharedMemBytes > most_shared(params.func)) return CUDA_ERROR_INVALID_VALUE;
     return enqueue(c, on, kernel_work{params});
 }
 

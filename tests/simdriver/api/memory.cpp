@@ -25,6 +25,8 @@ CUresult make_device(call const& c, CUdeviceptr* out, std::size_t bytes) {
 CUresult make_pinned(call const& c, void** out, std::size_t bytes, unsigned flags) {
     std::uintptr_t base = 0;
     if (!out || flags & ~7u) return CUDA_ERROR_INVALID_VALUE;
+    *out = nullptr;
+    if (!bytes) return CUDA_SUCCESS;
     SIM_TRY(make(c, memory_kind::pinned, bytes, flags, base));
     *out = reinterpret_cast<void*>(base);
     return CUDA_SUCCESS;
@@ -74,10 +76,12 @@ CUresult cuMemAllocManaged(call const& c, CUdeviceptr* out, std::size_t bytes, u
 // Works on a thread without a context, and on stream-ordered and graph memory too. It waits for the device's work, but
 // not for stream-ordered memory: whoever frees that like this has waited.
 CUresult cuMemFree(call const& c, CUdeviceptr address) {
-    if (!address) return CUDA_SUCCESS;
     SIM_TRY(unsafe(c));
+    if (!address) return CUDA_SUCCESS;
+    if (auto const current = c.self.current(); current && !current->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     allocation_ptr const gone = memory().at(address);
-    if (!gone) return CUDA_ERROR_INVALID_VALUE;
+    if (!gone || gone->permanent) return CUDA_ERROR_INVALID_VALUE;
+    if (auto const in = gone->made_in.lock(); in && *in->fault != CUDA_SUCCESS) return *in->fault;
     if (gone->kind != memory_kind::pool) synchronize(c, *gone->owner);
     if (memory().at(address) != gone) return CUDA_ERROR_INVALID_VALUE;  // freed by another thread meanwhile
     switch (gone->kind) {
@@ -108,8 +112,8 @@ CUresult cuMemHostAlloc(call const& c, void** out, std::size_t bytes, unsigned i
 }
 
 CUresult cuMemFreeHost(call const& c, void* address) {
-    if (!address) return CUDA_SUCCESS;
     SIM_TRY(unsafe(c));
+    if (!address) return CUDA_SUCCESS;
     allocation_ptr const gone = memory().at(reinterpret_cast<std::uintptr_t>(address));
     if (!gone || gone->kind != memory_kind::pinned) return CUDA_ERROR_INVALID_VALUE;
     synchronize(c, *gone->owner);
@@ -124,6 +128,8 @@ CUresult cuMemHostRegister(call const& c, void* address, std::size_t bytes, unsi
     SIM_TRY(current_context(c, current));
     SIM_TRY(unsafe(c));
     auto const base = reinterpret_cast<std::uintptr_t>(address);
+    if (auto const held = memory().around(base); held && held->kind != memory_kind::registered)
+        return CUDA_ERROR_INVALID_VALUE;
     if (memory().overlaps(base, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     auto made = std::make_shared<allocation>();
     made->base = base;
@@ -139,7 +145,9 @@ CUresult cuMemHostRegister(call const& c, void* address, std::size_t bytes, unsi
 CUresult cuMemHostUnregister(call const& c, void* address) {
     SIM_TRY(unsafe(c));
     allocation_ptr const gone = memory().at(reinterpret_cast<std::uintptr_t>(address));
-    if (!gone || gone->kind != memory_kind::registered) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (!gone && !memory().around(reinterpret_cast<std::uintptr_t>(address)))
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (!gone || gone->kind != memory_kind::registered) return CUDA_ERROR_INVALID_VALUE;
     synchronize(c, *gone->owner);
     release(*gone);
     return CUDA_SUCCESS;
@@ -174,7 +182,7 @@ CUresult cuMemHostGetDevicePointer(call const&, CUdeviceptr* out, void* address,
 CUresult cuMemHostGetFlags(call const&, unsigned int* flags, void* address) {
     allocation_ptr const held = memory().at(reinterpret_cast<std::uintptr_t>(address));
     if (!flags || !held || held->kind != memory_kind::pinned) return CUDA_ERROR_INVALID_VALUE;
-    *flags = held->flags;
+    *flags = held->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing all are mapped
     return CUDA_SUCCESS;
 }
 

@@ -53,6 +53,7 @@ CUresult global_in(module& of, char const* name, CUdeviceptr* address, std::size
     if (found == of.globals.end()) {
         std::uintptr_t base = 0;
         SIM_TRY(allocate(*of.owner, memory_kind::device, size->second, 0, base));
+        memory().at(base)->permanent = true;
         found = of.globals.emplace(name, global_variable{base, size->second}).first;
     }
     put(address, found->second.base);
@@ -102,7 +103,9 @@ CUresult cuModuleUnload(call const& c, CUmodule handle) {
     auto const gone = modules().find(handle);
     if (!gone) return CUDA_ERROR_INVALID_HANDLE;
     SIM_TRY(unsafe(c));
-    unload(gone);
+    if (*gone->owner->fault != CUDA_SUCCESS) return *gone->owner->fault;
+    synchronize(c, *gone->owner);
+    if (modules().find(handle) == gone) unload(gone);
     return CUDA_SUCCESS;
 }
 
@@ -137,8 +140,13 @@ CUresult cuModuleGetLoadingMode(call const&, CUmoduleLoadingMode* mode) {
 
 CUresult cuFuncGetAttribute(call const&, int* value, CUfunction_attribute which, CUfunction handle) {
     auto const of = functions().find(handle);
-    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (!value || which >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
     if (!of) return CUDA_ERROR_INVALID_HANDLE;
+    auto const in = of->of.lock();
+    if (which == CU_FUNC_ATTRIBUTE_PTX_VERSION && in) {
+        *value = in->code.version;
+        return CUDA_SUCCESS;
+    }
     auto const set = of->attributes.find(which);
     *value = set == of->attributes.end() ? default_attribute(which) : set->second;
     return CUDA_SUCCESS;
@@ -147,6 +155,8 @@ CUresult cuFuncGetAttribute(call const&, int* value, CUfunction_attribute which,
 CUresult cuFuncSetAttribute(call const&, CUfunction handle, CUfunction_attribute which, int value) {
     auto const of = functions().find(handle);
     if (!of) return CUDA_ERROR_INVALID_HANDLE;
+    if (which < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || which >= CU_FUNC_ATTRIBUTE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
     of->attributes[which] = value;
     return CUDA_SUCCESS;
 }

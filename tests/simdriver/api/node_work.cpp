@@ -142,7 +142,7 @@ CUresult alloc_from(CUDA_MEM_ALLOC_NODE_PARAMS* params, work& out) {
 
 CUresult free_from(graph const& into, CUdeviceptr address, work& out) {
     auto const memory = find_graph_memory(address);
-    if (!memory || freed_in(into, *memory)) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || !take_free(into, *memory)) return CUDA_ERROR_INVALID_VALUE;
     out = free_work{address, memory};
     return CUDA_SUCCESS;
 }
@@ -156,12 +156,14 @@ CUresult batch_from(CUDA_BATCH_MEM_OP_NODE_PARAMS const* params, work& out) {
 
 CUresult conditional_from(graph& into, CUDA_CONDITIONAL_NODE_PARAMS const& params, work& out) {
     auto const value = into.conditionals.find(params.handle);
+    bool const taken = value != into.conditionals.end() && value->second->used;
     bool const sized = params.size == 1 || params.type == CU_GRAPH_COND_TYPE_SWITCH ||
                        (params.type == CU_GRAPH_COND_TYPE_IF && params.size == 2);
-    if (value == into.conditionals.end() || !params.size || !sized) return CUDA_ERROR_INVALID_VALUE;
+    if (value == into.conditionals.end() || taken || !params.size || !sized) return CUDA_ERROR_INVALID_VALUE;
     conditional_work what;
     what.params = params;
     what.value = value->second;
+    what.value->used = true;
     for (unsigned index = 0; index < params.size; ++index) what.bodies.push_back(make_graph());
     out = what;
     return CUDA_SUCCESS;

@@ -22,11 +22,15 @@ CUresult capture_alloc(stream& on, pool const& from, std::size_t bytes, CUdevice
 
 CUresult alloc_async(call const& c, CUdeviceptr* out, std::size_t bytes, CUmemoryPool handle, CUstream token) {
     stream_ptr on;
-    if (!out || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(resolve(c, token, on));
     auto const owner = on->owner.lock();
     pool_ptr const from = owner ? pool_of(*owner, handle) : nullptr;
     if (!from || from->imported) return CUDA_ERROR_INVALID_VALUE;
+    if (!bytes) {
+        *out = 0;
+        return CUDA_SUCCESS;
+    }
     if (on->capturing) return capture_alloc(*on, *from, bytes, out);
     SIM_TRY(implicit_dependency(*on));
     std::uintptr_t base = 0;
@@ -38,7 +42,7 @@ CUresult alloc_async(call const& c, CUdeviceptr* out, std::size_t bytes, CUmemor
 CUresult capture_free(stream& on, CUdeviceptr address) {
     if (on.capturing->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     graph_memory_ptr const memory = find_graph_memory(address);
-    if (!memory || freed_in(*on.capturing->into, *memory)) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || !take_free(*on.capturing->into, *memory)) return CUDA_ERROR_INVALID_VALUE;
     return capture_work(on, free_work{address, memory});
 }
 
@@ -132,11 +136,21 @@ CUresult device_of(CUmemLocation const* location, CUmemAllocationType type, devi
     return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+// The device that backs a new pool; one of host memory is backed by the first.
+CUresult backing_of(CUmemPoolProps const& props, device*& out) {
+    bool const on_host = props.location.type == CU_MEM_LOCATION_TYPE_HOST;
+    constexpr int known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+    if (props.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props.handleTypes & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if (!on_host && props.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    out = find_device(on_host ? 0 : props.location.id);
+    return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult select(device* of, CUmemoryPool handle) {
     pool_ptr chosen;
     if (!of) return CUDA_ERROR_INVALID_DEVICE;
     SIM_TRY(find(handle, chosen));
-    if (chosen->owner != of) return CUDA_ERROR_INVALID_VALUE;
+    if (chosen->owner != of || chosen->imported) return CUDA_ERROR_INVALID_VALUE;
     of->current_pool = chosen;
     return CUDA_SUCCESS;
 }
@@ -164,7 +178,7 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
     if (on->capturing) return capture_free(*on, address);
     allocation_ptr const gone = memory().at(address);
     if (gone && gone->kind == memory_kind::graph) return free_graph_memory(*on, address);
-    if (gone && gone->kind == memory_kind::device) return free_plain_memory(c, gone);
+    if (gone && gone->kind == memory_kind::device && !gone->permanent) return free_plain_memory(c, gone);
     if (!gone || gone->kind != memory_kind::pool) return CUDA_ERROR_INVALID_VALUE;
     free_ordered(gone, on);
     return CUDA_SUCCESS;
@@ -173,7 +187,7 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
 CUresult cuMemPoolCreate(call const&, CUmemoryPool* out, CUmemPoolProps const* props) {
     device* owner = nullptr;
     if (any_null(out, props)) return CUDA_ERROR_INVALID_VALUE;
-    SIM_TRY(device_of(&props->location, props->allocType, owner));
+    SIM_TRY(backing_of(*props, owner));
     *out = make_pool(*owner, *props)->handle;
     return CUDA_SUCCESS;
 }
@@ -186,9 +200,10 @@ CUresult cuMemPoolDestroy(call const&, CUmemoryPool handle) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolTrimTo(call const&, CUmemoryPool handle, std::size_t keep) {
+CUresult cuMemPoolTrimTo(call const& c, CUmemoryPool handle, std::size_t keep) {
     pool_ptr of;
     SIM_TRY(find(handle, of));
+    SIM_TRY(unsafe(c));
     trim(*of, keep);
     return CUDA_SUCCESS;
 }
@@ -214,6 +229,8 @@ CUresult cuMemPoolSetAccess(call const&, CUmemoryPool handle, CUmemAccessDesc co
         if (!find_device(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
         if (ordinal == of->owner->ordinal && map[index].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
             return CUDA_ERROR_INVALID_DEVICE;
+        if (map[index].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && map[index].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            return CUDA_ERROR_NOT_SUPPORTED;
         of->access[ordinal] = map[index].flags;
     }
     return CUDA_SUCCESS;

@@ -23,6 +23,7 @@ CUresult set_1d(call const& c, CUdeviceptr to, unsigned value, unsigned element,
 CUresult prefetch(call const& c, CUdeviceptr address, std::size_t bytes, CUstream token) {
     stream_ptr on;
     SIM_TRY(resolve(c, token, on));
+    SIM_TRY(forbid_capturing(*on));
     if (!memory().covers(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
     return enqueue(c, on, empty_work{});
 }

@@ -69,6 +69,14 @@ allocation_ptr import_memory(context const& into, int file, shared_place const& 
     return made;
 }
 
+allocation_ptr imported_before(pool const& into, shared_place const& place) {
+    allocation_ptr found;
+    memory().for_each([&](allocation_ptr const& each) {
+        if (each->from.get() == &into && each->foreign_id == place.id) found = each;
+    });
+    return found;
+}
+
 bool exportable(pool const& of) {
     return of.props.handleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 }
@@ -169,11 +177,16 @@ CUresult cuMemPoolImportPointer(call const&, CUdeviceptr* out, CUmemoryPool hand
     shared_place place;
     auto const into = pools().find(handle);
     if (any_null(out, data) || !into || !into->imported || !read_place(*data, place)) return CUDA_ERROR_INVALID_VALUE;
+    if (auto const held = imported_before(*into, place)) {
+        *out = held->base;
+        return CUDA_SUCCESS;
+    }
     auto const mapped = mapping::of_file(into->imported->get(), place.offset, place.size);
     if (!mapped) return CUDA_ERROR_MAP_FAILED;
     auto made = std::make_shared<allocation>();
     made->base = mapped->address();
     made->size = made->reserved = place.size;
+    made->foreign_id = place.id;
     made->kind = memory_kind::pool;
     made->owner = into->owner;
     made->from = into;

@@ -19,8 +19,10 @@ CUresult create(call const& c, CUstream* out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 
-void break_capture(stream& gone) {
-    if (gone.capturing) gone.capturing->invalidated = true;
+// What happened to the stream's context while its work was waited for.
+CUresult fault_of(stream const& on) {
+    auto const owner = on.owner.lock();
+    return owner ? owner->fault->load() : CUDA_SUCCESS;
 }
 
 CUresult add_batch(call const& c, CUstream token, std::vector<CUstreamBatchMemOpParams> operations, unsigned flags) {
@@ -69,12 +71,13 @@ CUresult cuStreamDestroy(call const& c, CUstream handle) {
     bool const token = !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
     if (token) return CUDA_ERROR_INVALID_HANDLE;
     SIM_TRY(resolve(c, handle, on));
-    break_capture(*on);
+    drop_capture(*on);
     driver().streams.remove(handle);
     if (auto const owner = on->owner.lock()) {
         std::erase(owner->streams, on);
         leave_behind(*owner, *on);
     }
+    settle_pools(on.get());
     return CUDA_SUCCESS;
 }
 
@@ -82,15 +85,17 @@ CUresult cuStreamQuery(call const& c, CUstream token) {
     stream_ptr on;
     SIM_TRY(resolve(c, token, on));
     SIM_TRY(forbid_capturing(*on));
-    return idle(*on) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    SIM_TRY(unsafe(c));
+    return idle(*on) ? fault_of(*on) : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuStreamSynchronize(call const& c, CUstream token) {
     stream_ptr on;
     SIM_TRY(resolve(c, token, on));
     SIM_TRY(forbid_capturing(*on));
+    SIM_TRY(unsafe(c));
     synchronize(c, *on);
-    return CUDA_SUCCESS;
+    return fault_of(*on);
 }
 
 CUresult cuStreamWaitEvent(call const& c, CUstream token, CUevent handle, unsigned int flags) {
@@ -201,7 +206,9 @@ CUresult cuStreamAddCallback(call const& c, CUstream token, CUstreamCallback cal
     SIM_TRY(forbid_capturing(*on));
     auto const work = std::make_shared<operation>();
     work->where = lane::callback;
-    work->body = [=] { callback(token, CUDA_SUCCESS, data); };
+    // It is called after a fault of the context too, and told of it; a host function is not.
+    work->in_any_case = true;
+    work->body = [=, fault = on->owner.lock()->fault] { callback(token, *fault, data); };
     submit(*on, work);
     return CUDA_SUCCESS;
 }
@@ -209,6 +216,7 @@ CUresult cuStreamAddCallback(call const& c, CUstream token, CUstreamCallback cal
 CUresult cuStreamAttachMemAsync(call const& c, CUstream token, CUdeviceptr address, std::size_t, unsigned int) {
     stream_ptr on;
     SIM_TRY(resolve(c, token, on));
+    SIM_TRY(forbid_capturing(*on));
     auto const held = memory().at(address);
     if (!held || held->kind != memory_kind::managed) return CUDA_ERROR_INVALID_VALUE;
     return enqueue(c, on, empty_work{});

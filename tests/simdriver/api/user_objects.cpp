@@ -16,8 +16,7 @@ namespace api {
 
 CUresult cuUserObjectCreate(call const&, CUuserObject* out, void* payload, CUhostFn destroy, unsigned int count,
                             unsigned int flags) {
-    if (!out || !destroy || !count || count > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !destroy || !count || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) return CUDA_ERROR_INVALID_VALUE;
     auto made = std::make_shared<user_object>();
     made->payload = payload;
     made->destroy = destroy;
@@ -33,9 +32,10 @@ CUresult cuUserObjectRetain(call const&, CUuserObject handle, unsigned int count
     return CUDA_SUCCESS;
 }
 
-// More than there are: success, and the destructor never runs.
+// More than there are: success, and the destructor never runs, or not again.
 CUresult cuUserObjectRelease(call const&, CUuserObject handle, unsigned int count) {
     user_object_ptr object;
+    if (count && !user_objects().find(handle) && gone_user_objects().contains(handle)) return CUDA_SUCCESS;
     SIM_TRY(find(handle, count, object));
     release(object, count);
     return CUDA_SUCCESS;

@@ -108,7 +108,9 @@ CUresult cuMemMap(call const&, CUdeviceptr address, std::size_t bytes, std::size
 
 // Waits for the device's work, as every free does that is not ordered by a stream.
 CUresult cuMemUnmap(call const& c, CUdeviceptr address, std::size_t bytes) {
-    if (!whole(bytes) || !exactly_mapped(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (!whole(bytes) || !inside_range(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory().overlaps(address, bytes)) return CUDA_SUCCESS;  // nothing mapped there is no error
+    if (!exactly_mapped(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
     for (std::size_t done = 0; done < bytes;) {
         auto const held = memory().at(address + done);
         if (held->owner) synchronize(c, *held->owner);

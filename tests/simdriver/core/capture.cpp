@@ -60,11 +60,12 @@ CUresult end_result(capture const& ending, stream const& on, thread_state const&
     if (ending.mode != CU_STREAM_CAPTURE_MODE_RELAXED && ending.thread != self.id)
         return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (ending.invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    return all_joined(ending) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    return all_joined(ending) && !ending.lost_a_member ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 }
 
-bool ends_capture(CUresult result) {
-    return result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED && result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+bool captures_into(graph const& into) {
+    return std::any_of(running().begin(), running().end(),
+                       [&into](capture_ptr const& each) { return each->into.get() == &into; });
 }
 
 }  // namespace
@@ -73,10 +74,9 @@ CUresult begin_capture(call const& c, stream_ptr const& on, CUstreamCaptureMode 
                        std::vector<edge> const& after) {
     static std::uint64_t last_id = 0;
     if (on->kind == stream::role::legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (on->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    if (on->capturing || (into && captures_into(*into))) return CUDA_ERROR_ILLEGAL_STATE;
     auto made = std::make_shared<capture>();
     made->id = ++last_id;
-    made->given = into != nullptr;
     made->into = into ? into : make_graph();
     made->origin = on.get();
     made->mode = mode;
@@ -95,12 +95,13 @@ CUresult end_capture(call const& c, stream& on, CUgraph& out) {
     capture_ptr const ending = on.capturing;
     if (!ending) return CUDA_ERROR_ILLEGAL_STATE;
     CUresult const result = end_result(*ending, on, c.self);
-    if (!ends_capture(result)) {
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED) {
         ending->invalidated = true;
         return result;
     }
     if (result == CUDA_SUCCESS) out = ending->into->handle;
-    if (result != CUDA_SUCCESS && !ending->given) destroy_graph(ending->into);
+    // Measured: the program's own graph goes too when a capture into it fails.
+    if (result != CUDA_SUCCESS) destroy_graph(ending->into);
     finish(ending);
     return result;
 }
@@ -115,14 +116,14 @@ CUresult unsafe(call const& c) {
     return refused ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
-CUresult implicit_dependency(stream const& on) {
+CUresult implicit_dependency(stream const& on, bool breaks) {
     if (on.kind != stream::role::legacy) return CUDA_SUCCESS;
     bool implied = false;
     for (auto const& each : running()) {
         for (auto const& weak : each->members) {
             auto const member = weak.lock();
             if (!member || !member->blocking() || member->owner.lock() != on.owner.lock()) continue;
-            each->invalidated = true;
+            each->invalidated = each->invalidated || breaks;
             implied = true;
         }
     }
@@ -133,6 +134,17 @@ CUresult forbid_capturing(stream& on) {
     if (!on.capturing) return implicit_dependency(on);
     on.capturing->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+void drop_capture(stream& gone) {
+    capture_ptr const of = gone.capturing;
+    if (!of) return;
+    if (of->origin != &gone) {
+        of->lost_a_member = true;
+        return leave(gone);
+    }
+    destroy_graph(of->into);
+    finish(of);
 }
 
 CUresult capture_work(stream& on, work what, node_ptr* made) {
@@ -152,7 +164,10 @@ void capture_record(stream& on, event& what) {
 
 CUresult capture_wait(stream_ptr const& on, event const& what) {
     capture_ptr const from = what.captured ? what.captured_in.lock() : nullptr;
-    if (what.captured && !from) return CUDA_ERROR_INVALID_VALUE;  // its capture has ended
+    if (what.captured && !from) {  // its capture has ended
+        if (on->capturing) on->capturing->invalidated = true;
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     if (!from) {  // a capturing stream waits for work outside the capture
         on->capturing->invalidated = true;
         return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;

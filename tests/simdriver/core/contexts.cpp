@@ -8,14 +8,6 @@
 namespace lastref::simdriver {
 namespace {
 
-void drop_events_of(context const& ending) {
-    std::vector<CUevent> gone;
-    driver().events.for_each([&](event_ptr const& each) {
-        if (each->owner.get() == &ending) gone.push_back(each->handle);
-    });
-    for (CUevent const each : gone) driver().events.remove(each);
-}
-
 void drop_streams_of(context& ending) {
     for (auto const& each : ending.streams) driver().streams.remove(each->handle);
     ending.streams.clear();
@@ -33,7 +25,7 @@ void bring_to_life(context& made) {
 CUresult current_context(call const& c, context_ptr& out) {
     out = c.self.current();
     if (!out) return CUDA_ERROR_INVALID_CONTEXT;
-    return out->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return out->alive ? out->fault->load() : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 device* find_device(CUdevice ordinal) {
@@ -52,9 +44,9 @@ context_ptr make_context(device& owner, unsigned flags) {
 
 void end_context(call const& c, context& ending) {
     synchronize(c, ending);
+    if (ending.primary) ending.owner->fault = *ending.fault;
     ending.alive = false;
     drop_streams_of(ending);
-    drop_events_of(ending);
     drop_modules_of(ending);
     free_memory_of(ending);
 }

@@ -29,6 +29,7 @@ struct driver_state {
     std::uint64_t last_context_id = 0, last_stream_id = 0;
 
     handle_table<CUcontext, context> contexts;
+    std::unordered_map<CUcontext, context_ptr> gone_contexts;  // by the handle that they had; the last one of each
     handle_table<CUstream, stream> streams;
     handle_table<CUevent, event> events;
 };

@@ -1,11 +1,13 @@
 #include "tests/simdriver/core/gate.h"
 
+#include <utility>
+
 #include "tests/simdriver/core/driver.h"
 
 namespace lastref::simdriver {
 namespace {
 
-// Pure functions: they work before cuInit, inside callbacks and after teardown.
+// Pure functions: they work before cuInit, inside callbacks and in a forked child, though not after teardown.
 bool always_works(symbol_id id) {
     switch (id) {
         case symbol_id::cuGetErrorName:
@@ -19,46 +21,77 @@ bool always_works(symbol_id id) {
     }
 }
 
+// Measured: what a child says that was forked after cuInit. Nothing has an effect.
+CUresult in_forked_child(symbol_id id) {
+    switch (id) {
+        case symbol_id::cuStreamSynchronize:
+        case symbol_id::cuStreamSynchronize_ptsz:
+        case symbol_id::cuUserObjectRelease:
+            return CUDA_SUCCESS;
+        case symbol_id::cuMemAllocAsync:
+        case symbol_id::cuMemAllocAsync_ptsz:
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        default:
+            return CUDA_ERROR_NOT_INITIALIZED;
+    }
+}
+
 bool works_uninitialised(symbol_id id) {
     return id == symbol_id::cuInit || id == symbol_id::cuGetExportTable;
 }
 
-CUresult refused_by_phase(symbol_id id) {
-    switch (driver().life.load()) {
-        case phase::torn_down:
-            return CUDA_ERROR_DEINITIALIZED;
-        case phase::forked:
-            return CUDA_ERROR_NOT_INITIALIZED;
-        case phase::fresh:
-            return works_uninitialised(id) ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
-        case phase::initialised:
-            break;
-    }
-    return this_thread().internal ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+// Inside callbacks every call is refused, but for cuInit.
+std::optional<CUresult> answered_in_callback(symbol_id id) {
+    if (!this_thread().internal || id == symbol_id::cuInit) return std::nullopt;
+    return CUDA_ERROR_NOT_PERMITTED;
 }
 
-CUresult injected(symbol_id id) {
+std::optional<CUresult> answered_by_phase(symbol_id id) {
+    phase const now = driver().life;
+    if (now == phase::torn_down) return CUDA_ERROR_DEINITIALIZED;
+    if (always_works(id)) return std::nullopt;
+    if (now == phase::forked) return in_forked_child(id);
+    if (now == phase::fresh && !works_uninitialised(id)) return CUDA_ERROR_NOT_INITIALIZED;
+    return answered_in_callback(id);
+}
+
+std::optional<CUresult> injected(symbol_id id) {
     driver_state& state = driver();
-    if (state.set.failures.empty()) return CUDA_SUCCESS;
+    if (state.set.failures.empty()) return std::nullopt;
     unsigned long const number = ++state.calls[info(id).name];
     for (auto const& failure : state.set.failures)
         if (failure.name == info(id).name && (failure.number == 0 || failure.number == number)) return failure.result;
-    return CUDA_SUCCESS;
+    return std::nullopt;
+}
+
+void run_due(thread_state& self) {
+    self.internal = true;
+    for (auto const& each : std::exchange(self.due, {})) each();
+    self.internal = false;
 }
 
 }  // namespace
 
-gate::gate(symbol_id id) : refusal_(always_works(id) ? CUDA_SUCCESS : refused_by_phase(id)) {
-    if (refusal_ != CUDA_SUCCESS) return;
+gate::gate(symbol_id id) : answer_(answered_by_phase(id)) {
+    if (answer_) return;
     // A forked child may have inherited the lock held; what always works needs no lock.
     if (always_works(id))
         lock_ = std::unique_lock(driver().lock, std::defer_lock);
     else
         lock_ = std::unique_lock(driver().lock);
-    if (!always_works(id)) refusal_ = injected(id);
-    context_.emplace(lock_, this_thread(), info(id).streams == stream_zero::per_thread);
+    if (!always_works(id)) answer_ = injected(id);
+    thread_state& self = this_thread();
+    self.in_call = lock_.owns_lock();
+    context_.emplace(lock_, self, info(id).streams == stream_zero::per_thread);
 }
 
-gate::~gate() = default;
+gate::~gate() {
+    if (!context_) return;
+    thread_state& self = context_->self;
+    self.in_call = false;
+    if (self.due.empty()) return;
+    lock_.unlock();
+    run_due(self);
+}
 
 }  // namespace lastref::simdriver

@@ -1,5 +1,5 @@
 // What every call passes before its behaviour runs: teardown, forked child, callback, initialisation, injected failure,
-// lock.
+// lock; and after it: the destructors of user objects whose last reference the call has released.
 #pragma once
 
 #include <mutex>
@@ -18,12 +18,13 @@ class gate {
     gate& operator=(gate const&) = delete;
     ~gate();
 
-    // CUDA_SUCCESS when the behaviour may run.
-    CUresult refusal() const { return refusal_; }
+    // Whether the behaviour may run; otherwise answer() is what the call returns.
+    bool open() const { return !answer_; }
+    CUresult answer() const { return *answer_; }
     call const& context() const { return *context_; }
 
   private:
-    CUresult refusal_;
+    std::optional<CUresult> answer_;
     std::unique_lock<std::mutex> lock_;
     std::optional<call> context_;
 };

@@ -1,6 +1,7 @@
 #include "tests/simdriver/core/graphs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "tests/simdriver/core/driver.h"
 
@@ -150,9 +151,32 @@ bool freed_in(graph const& of, graph_memory const& memory) {
     });
 }
 
+bool take_free(graph const& into, graph_memory& memory) {
+    if (memory.freed_at_home || freed_in(into, memory)) return false;
+    memory.freed_at_home = std::any_of(into.nodes.begin(), into.nodes.end(), [&memory](node_ptr const& each) {
+        auto const* const alloc = std::get_if<alloc_work>(&each->what);
+        return alloc && alloc->memory.get() == &memory;
+    });
+    return true;
+}
+
 bool reaches(node const& from, node const& to) {
-    return &from == &to || std::any_of(to.after.begin(), to.after.end(),
-                                       [&from](edge const& each) { return reaches(from, *each.from); });
+    std::vector<node const*> open{&to};
+    std::set<node const*> seen{&to};  // there may be cycles, until a graph is instantiated
+    while (!open.empty()) {
+        node const* const at = open.back();
+        open.pop_back();
+        if (at == &from) return true;
+        for (auto const& each : at->after)
+            if (seen.insert(each.from).second) open.push_back(each.from);
+    }
+    return false;
+}
+
+bool has_memory_nodes(graph const& of) {
+    return any_node(of, [](node const& each) {
+        return std::holds_alternative<alloc_work>(each.what) || std::holds_alternative<free_work>(each.what);
+    });
 }
 
 std::vector<node_ptr> in_order(graph const& of) {

@@ -14,6 +14,8 @@
 
 namespace lastref::simdriver {
 
+struct exec;
+
 struct edge {
     node* from = nullptr;
     CUgraphEdgeData data{};
@@ -39,6 +41,7 @@ struct graph {
     // The references of this graph alone: those of a child graph are the child's.
     std::shared_ptr<reference_set> references = std::make_shared<reference_set>();
     std::map<CUgraphConditionalHandle, std::shared_ptr<conditional_value>> conditionals;
+    std::weak_ptr<exec> instantiated;  // of a graph with memory nodes there may be one at a time
 };
 
 struct exec {
@@ -72,6 +75,7 @@ template <class Predicate>
 bool any_node(graph const& in, Predicate const& predicate);
 
 bool reaches(node const& from, node const& to);
+bool has_memory_nodes(graph const& of);
 std::vector<node_ptr> in_order(graph const& of);
 std::vector<graph_ptr> graphs_inside(node const& one);
 

@@ -19,12 +19,23 @@ bool allocated_and_unfreed(node const& one) {
     return alloc && alloc->memory->live;
 }
 
+// Memory that a graph frees must be there by then: allocated before, or by the graph itself.
+bool frees_nothing(graph const& in) {
+    return any_node(in, [&in](node const& each) {
+        auto const* const free = std::get_if<free_work>(&each.what);
+        return free && !free->memory->live && !any_node(in, [free](node const& other) {
+                   auto const* const alloc = std::get_if<alloc_work>(&other.what);
+                   return alloc && alloc->memory == free->memory;
+               });
+    });
+}
+
 // The driver takes a second launch while an allocation of the first is unfreed for an error; with AUTO_FREE it frees
 // it.
 CUresult check_memory(exec const& what) {
     bool const unfreed = any_node(*what.copy, allocated_and_unfreed);
     bool const automatic = what.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    return unfreed && !automatic ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return (unfreed && !automatic) || frees_nothing(*what.copy) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 bool back_allocations(graph const& in) {

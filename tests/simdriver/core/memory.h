@@ -25,6 +25,7 @@ struct allocation {
     pool_ptr from;                // memory_kind::pool
     std::shared_ptr<void> keeps;  // what must live as long: the graph memory, the mapped handle
     bool sync_memops = false;
+    bool permanent = false;                   // a variable of a module: goes with that only
     std::map<int, CUmemAccess_flags> access;  // memory_kind::mapping, by device
     // memory_kind::imported: how often it was opened, and what it is in the process that exported it.
     unsigned opened = 1;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "tests/simdriver/core/memory.h"
 
@@ -29,8 +31,24 @@ std::string identifier(std::string const& text, std::size_t from) {
 
 void read_kernels(std::string const& text, image& out) {
     constexpr char directive[] = ".entry";
-    for (std::size_t at = text.find(directive); at != std::string::npos; at = text.find(directive, at + 1))
+    for (std::size_t at = text.find(directive); at != std::string::npos; at = text.find(directive, at + 1)) {
         out.kernels.push_back(identifier(text, at + sizeof directive - 1));
+        std::size_t const trap = text.find("trap;", at);
+        if (trap < text.find(directive, at + 1)) out.faulty.push_back(out.kernels.back());
+    }
+}
+
+void read_target(std::string const& text, image& out) {
+    constexpr char directive[] = ".target sm_";
+    std::size_t const at = text.find(directive);
+    if (at != std::string::npos) out.version = std::atoi(text.c_str() + at + sizeof directive - 1);
+}
+
+// `.u32`, `.b8`, `.f64`: an element's size, by the last such word.
+std::size_t element_bytes(std::string const& word) {
+    constexpr std::string_view kinds = "ubsf";
+    if (word.size() < 3 || word[0] != '.' || kinds.find(word[1]) == std::string_view::npos) return 0;
+    return static_cast<std::size_t>(std::atoi(word.c_str() + 2)) / 8;
 }
 
 // `.global .align 4 .b8 name[16]` or `.global .align 4 .u32 name`: the last identifier before `[`, `=` or `;`.
@@ -41,9 +59,10 @@ void read_globals(std::string const& text, image& out) {
         if (end == std::string::npos || (at > 0 && text[at - 1] == 'd')) continue;  // ld.global and the like
         std::istringstream words(text.substr(at, end - at));
         std::string name;
-        for (std::string word; words >> word;) name = word;
-        std::size_t bytes = 8;
-        if (text[end] == '[') bytes = std::max(8ul, std::stoul("0" + identifier(text, end + 1)));
+        std::size_t bytes = 0;
+        for (std::string word; words >> word; name = word)
+            if (std::size_t const size = element_bytes(word)) bytes = size;
+        if (text[end] == '[') bytes *= std::max(1ul, std::stoul("0" + identifier(text, end + 1)));
         if (line_end != std::string::npos && !name.empty() && name[0] != '.') out.globals[name] = bytes;
     }
 }
@@ -77,11 +96,25 @@ bool read_image(void const* data, image& out) {
     out.text = true;
     read_kernels(text, out);
     read_globals(text, out);
+    read_target(text, out);
     return true;
 }
 
 bool has_kernel(image const& code, std::string const& name) {
     return !code.text || std::find(code.kernels.begin(), code.kernels.end(), name) != code.kernels.end();
+}
+
+bool is_faulty(CUfunction named) {
+    auto const in = [](image const& code, std::string const& name) {
+        return std::find(code.faulty.begin(), code.faulty.end(), name) != code.faulty.end();
+    };
+    if (auto const function = functions().find(named)) {
+        auto const of = function->of.lock();
+        return of && in(of->code, function->name);
+    }
+    auto const kernel = kernels().find(reinterpret_cast<CUkernel>(named));
+    auto const of = kernel ? kernel->of.lock() : nullptr;
+    return of && in(of->code, kernel->name);
 }
 
 CUfunction function_of(std::shared_ptr<module> const& in, std::string const& name) {

@@ -36,6 +36,8 @@ struct global_variable {
 struct image {
     bool text = false;  // PTX, whose names are known; of a binary every name is taken for known
     std::vector<std::string> kernels;
+    std::vector<std::string> faulty;  // kernels with a `trap`: launched, they end their context
+    int version = 90;                 // of the target, `.target sm_75` for one
     std::map<std::string, std::size_t> globals;
 };
 
@@ -62,6 +64,8 @@ handle_table<CUkernel, kernel>& kernels();
 // False for what is no image.
 bool read_image(void const* data, image& out);
 bool has_kernel(image const& code, std::string const& name);
+// Whether the kernel that a launch names ends its context.
+bool is_faulty(CUfunction named);
 CUfunction function_of(std::shared_ptr<module> const& in, std::string const& name);
 void unload(std::shared_ptr<module> const& gone);
 void drop_modules_of(context const& ending);

@@ -1,6 +1,7 @@
 // Devices, contexts, streams and events. Guarded by the driver's lock, like everything here.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,10 +31,13 @@ struct device {
     int ordinal = 0;
     context_ptr primary;  // made once; its handle stays the same over release and retain
     unsigned primary_references = 0;
-    unsigned primary_flags = 0;
+    unsigned primary_flags = CU_CTX_MAP_HOST;
+    CUresult fault = CUDA_SUCCESS;  // of its primary context, which stays unusable for the rest of the process
     pool_ptr default_pool, current_pool;
     std::uint64_t used_bytes = 0;  // of memory_bytes: device allocations, pools' reservations, graph memory
-    // Graph memory of the device; reserved stays until cuDeviceGraphMemTrim.
+    // Graph memory of the device: live bytes, and what is counted in chunks as used and reserved until
+    // cuDeviceGraphMemTrim.
+    std::uint64_t graph_live = 0;
     std::uint64_t graph_used = 0, graph_used_high = 0, graph_reserved = 0, graph_reserved_high = 0;
     std::multimap<std::uint64_t, std::uintptr_t> unused;
 };
@@ -45,6 +49,7 @@ struct context : std::enable_shared_from_this<context> {
     unsigned flags = 0;
     bool primary = false;
     bool alive = true;
+    std::shared_ptr<std::atomic<CUresult>> fault = std::make_shared<std::atomic<CUresult>>(CUDA_SUCCESS);
     unsigned attached = 1;  // by cuCtxCreate and cuCtxAttach
     std::map<CUlimit, std::size_t> limits;
     stream_ptr legacy;
@@ -80,8 +85,10 @@ struct stream {
 struct event {
     CUevent handle = nullptr;
     context_ptr owner;
+    std::uint64_t owner_life = 0;  // the owner's id: a primary context lives more than once
     unsigned flags = 0;
     operation_ptr recorded;  // null before the first record
+    std::weak_ptr<stream> recorded_on;
     // Recorded in a capture: usable only by waits of the same capture.
     std::weak_ptr<capture> captured_in;
     std::vector<node_ptr> captured_after;

@@ -1,6 +1,7 @@
 #include "tests/simdriver/core/pools.h"
 
 #include <algorithm>
+#include <set>
 
 #include "tests/simdriver/core/driver.h"
 #include "tests/simdriver/core/streams.h"
@@ -21,15 +22,30 @@ bool reserve(pool& of) {
     return true;
 }
 
-bool usable(cached_block const& block, stream const& on, std::size_t bytes) {
+// Whether `later` waits for `earlier`, over however many operations that are still due.
+bool leads_to(operation_ptr const& earlier, operation_ptr const& later) {
+    std::vector<operation_ptr> open{earlier};
+    std::set<operation_ptr> seen;
+    while (!open.empty()) {
+        operation_ptr const at = open.back();
+        open.pop_back();
+        if (at == later) return true;
+        for (auto const& each : at->next)
+            if (seen.insert(each).second) open.push_back(each);
+    }
+    return false;
+}
+
+bool usable(pool const& from, cached_block const& block, stream const& on, std::size_t bytes) {
     if (block.size != bytes) return false;
-    return block.freed_by->done || block.freed_on.lock().get() == &on;
+    if (block.freed_by->done || block.freed_on.lock().get() == &on) return true;
+    return from.reuse_events && on.last && leads_to(block.freed_by, on.last);
 }
 
 std::uintptr_t reuse(pool& from, stream const& on, std::size_t bytes) {
     // The newest first: a loop that allocates and frees gets the same address each time.
     auto const found = std::find_if(from.cached.rbegin(), from.cached.rend(),
-                                    [&](cached_block const& each) { return usable(each, on, bytes); });
+                                    [&](cached_block const& each) { return usable(from, each, on, bytes); });
     if (found == from.cached.rend()) return 0;
     std::uintptr_t const base = found->base;
     from.cached.erase(std::next(found).base());
@@ -37,6 +53,7 @@ std::uintptr_t reuse(pool& from, stream const& on, std::size_t bytes) {
 }
 
 std::uintptr_t grow(pool& from, std::size_t bytes) {
+    if (from.props.maxSize && round_up(from.block_bytes + bytes, chunk) > round_up(from.props.maxSize, chunk)) return 0;
     from.block_bytes += bytes;
     if (!reserve(from)) {
         from.block_bytes -= bytes;
@@ -50,8 +67,7 @@ void drop_block(pool& of, cached_block const& block) {
     of.block_bytes -= block.size;
 }
 
-void freed(pool& of, std::size_t bytes) {
-    of.used -= bytes;
+void freed(pool& of) {
     --of.live;
     if (of.destroyed && of.live == 0) trim(of, 0);
 }
@@ -96,7 +112,7 @@ CUresult allocate_from(pool_ptr const& from, stream& on, std::size_t bytes, std:
     made->owner = from->owner;
     made->made_in = on.owner;
     made->from = from;
-    from->used += made->reserved;
+    from->used += bytes;  // as asked for, measured
     from->used_high = std::max(from->used_high, from->used);
     ++from->live;
     memory().add(made);
@@ -118,9 +134,10 @@ void return_to_pool(allocation_ptr const& gone, operation_ptr const& when, std::
         when->completed = [from, gone] { --from->live; };
         return;
     }
-    std::size_t const bytes = gone->reserved;
-    from->cached.push_back({gone->base, bytes, when, on});
-    when->completed = [from, bytes] { freed(*from, bytes); };
+    // Measured: it counts as unused from the call on, whenever the stream gets there.
+    from->used -= gone->size;
+    from->cached.push_back({gone->base, gone->reserved, when, on});
+    when->completed = [from] { freed(*from); };
 }
 
 void trim(pool& of, std::uint64_t keep) {
@@ -135,8 +152,16 @@ void trim(pool& of, std::uint64_t keep) {
 }
 
 void settle_pools() {
-    pools().for_each([](pool_ptr const& each) {
-        for (auto& block : each->cached) block.observed = block.observed || block.freed_by->done;
+    settle_pools(nullptr);
+}
+
+void settle_pools(stream const* only) {
+    pools().for_each([only](pool_ptr const& each) {
+        for (auto& block : each->cached) {
+            stream_ptr const on = block.freed_on.lock();
+            bool const seen = !only || !on || on.get() == only;
+            block.observed = block.observed || (seen && block.freed_by->done);
+        }
         if (each->reserved > each->threshold) trim(*each, each->threshold);
     });
 }

@@ -51,8 +51,10 @@ void return_to_pool(allocation_ptr const& gone, operation_ptr const& when, std::
 // Gives cached blocks back until at most `keep` bytes are reserved; frees that no synchronization has seen complete
 // stay.
 void trim(pool& of, std::uint64_t keep);
-// What a synchronization does: frees that are complete count as seen, and pools shrink to their release thresholds.
+// What a synchronization does: frees that are complete count as seen, and pools shrink to their release thresholds. One
+// with a stream, or with an event recorded on it, sees that stream's frees only.
 void settle_pools();
+void settle_pools(stream const* only);
 // The handle is gone at once, the memory when nothing is outstanding any more.
 void destroy_pool(pool_ptr const& gone);
 

@@ -26,6 +26,17 @@ struct signals_blocked {
     sigset_t before;
 };
 
+char const* name_of(lane where) {
+    switch (where) {
+        case lane::device:
+            return "cuda-sim-device";
+        case lane::callback:
+            return "cuda-EvtHandlr";
+        default:
+            return "cuda-sim-destroy";
+    }
+}
+
 }  // namespace
 
 void scheduler::configure(std::chrono::microseconds callback_delay, std::uint64_t seed) {
@@ -45,7 +56,7 @@ void scheduler::submit(operation_ptr const& work, std::vector<operation_ptr> con
 }
 
 void scheduler::enqueue(operation_ptr const& work, std::chrono::microseconds delay) {
-    if (work->where == lane::callback) delay += callback_delay_;
+    if (work->where != lane::device) delay += callback_delay_;
     if (shuffled_) delay += std::chrono::microseconds(random_() % 50);
     work->due = steady::now() + delay;
     queue& target = of(work->where);
@@ -58,13 +69,13 @@ void scheduler::enqueue(operation_ptr const& work, std::chrono::microseconds del
 void scheduler::start_thread(queue& from, lane where) {
     signals_blocked const guard;
     std::thread thread([this, where] { serve(where); });
-    pthread_setname_np(thread.native_handle(), where == lane::device ? "cuda-sim-device" : "cuda-EvtHandlr");
+    pthread_setname_np(thread.native_handle(), name_of(where));
     thread.detach();
     ++from.threads;
 }
 
 void scheduler::serve(lane where) {
-    if (where == lane::callback) this_thread().internal = true;
+    if (where != lane::device) this_thread().internal = true;
     std::unique_lock held(lock_);
     while (operation_ptr const work = take(of(where), held)) run(work, held);
 }
@@ -89,8 +100,9 @@ void scheduler::run(operation_ptr const& work, std::unique_lock<std::mutex>& hel
     queue& from = of(work->where);
     ++from.running;
     held.unlock();
-    bool const ready = !work->ready || work->ready();
-    if (ready && work->body) work->body();
+    bool const left_out = work->fault && *work->fault != CUDA_SUCCESS && !work->in_any_case;
+    bool const ready = left_out || !work->ready || work->ready();
+    if (ready && work->body && !left_out) work->body();
     held.lock();
     --from.running;
     if (!ready)
@@ -115,6 +127,7 @@ void scheduler::stop(std::unique_lock<std::mutex>& held) {
     stopping_ = true;
     device_.filled.notify_all();
     callback_.filled.notify_all();
+    destructor_.filled.notify_all();
     progress_.wait(held, [this] { return device_.running == 0; });
 }
 

@@ -1,10 +1,11 @@
 // Runs the work of streams: a graph of operations, each of which starts when all that it depends on have completed.
 //
-// Device operations run on a few worker threads; destructors, host functions and stream callbacks run one after the
-// other on one internal thread of their own, as in the real driver, where a slow callback holds up all others. All
-// state is guarded by the driver's lock; bodies run without it.
+// Device operations run on a few worker threads; host functions and stream callbacks run one after the other on one
+// internal thread of their own, as in the real driver, where a slow callback holds up all others; so do destructors on
+// another. All state is guarded by the driver's lock; bodies run without it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -15,11 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "tests/simdriver/abi/cuda_abi.h"
+
 namespace lastref::simdriver {
 
 using steady = std::chrono::steady_clock;
 
-enum class lane { device, callback };
+enum class lane { device, callback, destructor };
 
 struct operation;
 using operation_ptr = std::shared_ptr<operation>;
@@ -31,6 +34,9 @@ struct operation {
     // Runs with the lock in place of completion when it returns true: the operation is then completed by finish().
     std::function<bool()> continued;
     lane where = lane::device;
+    // The context's: once it is set, bodies are left out, but for those that are to run in any case.
+    std::shared_ptr<std::atomic<CUresult>> fault;
+    bool in_any_case = false;
     std::chrono::microseconds duration{0};
 
     bool done = false;
@@ -66,7 +72,9 @@ class scheduler {
         unsigned threads = 0, running = 0;
     };
 
-    queue& of(lane where) { return where == lane::device ? device_ : callback_; }
+    queue& of(lane where) {
+        return where == lane::device ? device_ : where == lane::callback ? callback_ : destructor_;
+    }
     void enqueue(operation_ptr const& work, std::chrono::microseconds delay);
     void start_thread(queue& from, lane where);
     void serve(lane where);
@@ -75,7 +83,7 @@ class scheduler {
 
     std::mutex& lock_;
     std::condition_variable& progress_;
-    queue device_, callback_;
+    queue device_, callback_, destructor_;
     std::chrono::microseconds callback_delay_{0};
     std::mt19937_64 random_;
     bool shuffled_ = false;

@@ -39,7 +39,9 @@ stream_ptr make_stream(context& owner, stream::role kind, unsigned flags, int pr
 CUresult resolve(call const& c, CUstream token, stream_ptr& out) {
     if (token && token != CU_STREAM_LEGACY && token != CU_STREAM_PER_THREAD) {
         out = driver().streams.find(token);
-        return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+        if (!out) return CUDA_ERROR_INVALID_HANDLE;
+        auto const owner = out->owner.lock();
+        return owner ? owner->fault->load() : CUDA_SUCCESS;
     }
     context_ptr current;
     if (CUresult const result = current_context(c, current); result != CUDA_SUCCESS) return result;
@@ -62,6 +64,7 @@ std::vector<operation_ptr> before_next(stream const& on) {
 
 void submit(stream& on, operation_ptr const& work, std::vector<operation_ptr> also_after) {
     for (auto& each : before_next(on)) also_after.push_back(std::move(each));
+    if (auto const owner = on.owner.lock()) work->fault = owner->fault;
     driver().work.submit(work, also_after);
     on.last = work;
 }
@@ -101,7 +104,7 @@ void synchronize(call const& c, stream& on) {
     auto const before = on.kind == stream::role::legacy ? before_next(on) : std::vector{on.last};
     for (auto const& each : before)
         if (each) wait_for(c, each);
-    settle_pools();
+    settle_pools(&on);
 }
 
 void synchronize(call const& c, context& all) {

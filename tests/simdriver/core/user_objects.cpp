@@ -11,13 +11,25 @@ handle_table<CUuserObject, user_object>& user_objects() {
     return *table;
 }
 
+std::unordered_set<CUuserObject>& gone_user_objects() {
+    static auto* const handles = new std::unordered_set<CUuserObject>;
+    return *handles;
+}
+
 void release(user_object_ptr const& from, unsigned count) {
     from->references -= count;
     if (from->references != 0) return;
     user_objects().remove(from->handle);
+    gone_user_objects().insert(from->handle);
+    auto const destroy = [from] { from->destroy(from->payload); };
+    thread_state& self = this_thread();
+    if (self.in_call && driver().set.callback.count() == 0) {
+        self.due.emplace_back(destroy);
+        return;
+    }
     auto const work = std::make_shared<operation>();
-    work->where = lane::callback;
-    work->body = [from] { from->destroy(from->payload); };
+    work->where = lane::destructor;
+    work->body = destroy;
     driver().work.submit(work, {});
 }
 
@@ -29,14 +41,23 @@ reference_set::~reference_set() {
     for (auto const& [object, count] : held_) release(object, count);
 }
 
-unsigned reference_set::give_up(user_object_ptr const& object, unsigned count) {
-    auto const found = held_.find(object);
-    if (found == held_.end()) return 0;
-    unsigned const given = std::min(count, found->second);
-    found->second -= given;
-    if (found->second == 0) held_.erase(found);
-    release(object, given);
-    return given;
+void reference_set::take(user_object_ptr const& object, unsigned count) {
+    if (auto const found = find(object); found != held_.end())
+        found->second += count;
+    else
+        held_.emplace_back(object, count);
+}
+
+std::vector<reference_set::share>::iterator reference_set::find(user_object_ptr const& object) {
+    return std::find_if(held_.begin(), held_.end(), [&object](share const& each) { return each.first == object; });
+}
+
+void reference_set::give_up(user_object_ptr const& object, unsigned count) {
+    if (auto const found = find(object); found != held_.end()) {
+        found->second -= std::min(count, found->second);
+        if (found->second == 0) held_.erase(found);
+    }
+    release(object, count);
 }
 
 }  // namespace lastref::simdriver

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "tests/simdriver/abi/cuda_abi.h"
 #include "tests/simdriver/core/handle_table.h"
@@ -21,8 +23,12 @@ struct user_object {
 using user_object_ptr = std::shared_ptr<user_object>;
 
 handle_table<CUuserObject, user_object>& user_objects();
+// Handles of objects that are gone: releasing one once more is as silent as any release too many.
+std::unordered_set<CUuserObject>& gone_user_objects();
 
-// Takes references away; the destructor is due, on the internal thread, when exactly none is left.
+// Takes references away; the destructor is due when exactly none is left. Measured: where a call takes the last one, it
+// runs on the calling thread before the call returns; where a launch held it, later on an internal thread of its own. A
+// delay that is set for callbacks makes it late everywhere.
 void release(user_object_ptr const& from, unsigned count);
 
 // The references that one graph, or one graph inside an executable graph, holds. Ends with its last holder: the graph,
@@ -36,12 +42,17 @@ class reference_set {
     ~reference_set();
 
     // The references are the graph's from now on; the caller has counted them.
-    void take(user_object_ptr const& object, unsigned count) { held_[object] += count; }
-    // Gives up to `count` references back to the object; returns how many there were.
-    unsigned give_up(user_object_ptr const& object, unsigned count);
+    void take(user_object_ptr const& object, unsigned count);
+    // Releases as many references of the object, whether or not the graph holds them. (A real graph that does not is
+    // left in a state in which its destruction may crash.)
+    void give_up(user_object_ptr const& object, unsigned count);
 
   private:
-    std::map<user_object_ptr, unsigned> held_;
+    using share = std::pair<user_object_ptr, unsigned>;
+    std::vector<share>::iterator find(user_object_ptr const& object);
+
+    // In the order in which they came, which is the order of the destructors.
+    std::vector<share> held_;
 };
 
 }  // namespace lastref::simdriver

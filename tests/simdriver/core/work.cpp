@@ -8,12 +8,14 @@
 
 #include "tests/simdriver/core/arrays.h"
 #include "tests/simdriver/core/driver.h"
+#include "tests/simdriver/core/modules.h"
 #include "tests/simdriver/core/shared_event.h"
 
 namespace lastref::simdriver {
 namespace {
 
 constexpr std::size_t alignment = 512;
+constexpr std::uint64_t graph_chunk = 32 << 20;  // graph memory is taken and counted in chunks, as pools' is
 
 template <class... Functions>
 struct overloaded : Functions... {
@@ -187,9 +189,15 @@ prepared prepare_await(await_work const& what) {
     return made;
 }
 
-prepared prepare_kernel() {
+prepared prepare_kernel(kernel_work const& what) {
     prepared made = new_operation();
     made.work->duration = driver().set.kernel;
+    if (!is_faulty(what.params.func)) return made;
+    // A fault shows a while after the launch: calls that follow at once are still taken.
+    made.work->duration += std::chrono::milliseconds(20);
+    made.work->body = [self = std::weak_ptr(made.work)] {
+        if (auto const work = self.lock(); work && work->fault) *work->fault = CUDA_ERROR_LAUNCH_FAILED;
+    };
     return made;
 }
 
@@ -271,7 +279,7 @@ CUgraphNodeType type_of(work const& what) {
 
 prepared prepare(work const& what) {
     return std::visit(overloaded{
-                          [](kernel_work const&) { return prepare_kernel(); },
+                          [](kernel_work const& each) { return prepare_kernel(each); },
                           [](copy_work const& each) { return prepare_copy(each.params); },
                           [](set_work const& each) { return prepare_set(each.params); },
                           [](host_work const& each) { return prepare_host(each); },
@@ -308,12 +316,13 @@ graph_memory_ptr make_graph_memory(device& owner, std::size_t bytes) {
 
 bool back(graph_memory_ptr const& memory) {
     device& owner = *memory->owner;
-    std::uint64_t const wanted = owner.graph_used + memory->reserved;
+    std::uint64_t const wanted = std::max(owner.graph_used, round_up(owner.graph_live + memory->reserved, graph_chunk));
     if (wanted > owner.graph_reserved && !take_bytes(owner, wanted - owner.graph_reserved)) return false;
     owner.graph_reserved = std::max(owner.graph_reserved, wanted);
     owner.graph_reserved_high = std::max(owner.graph_reserved_high, owner.graph_reserved);
     owner.graph_used = wanted;
     owner.graph_used_high = std::max(owner.graph_used_high, wanted);
+    owner.graph_live += memory->reserved;
     auto made = std::make_shared<allocation>();
     made->base = memory->base;
     made->size = memory->size;
@@ -329,7 +338,20 @@ bool back(graph_memory_ptr const& memory) {
 void let_go(graph_memory_ptr const& memory, operation_ptr const& when) {
     memory->live = false;
     simdriver::memory().remove(memory->base);
-    when->completed = [memory] { memory->owner->graph_used -= memory->reserved; };
+    when->completed = [memory] { memory->owner->graph_live -= memory->reserved; };
+}
+
+std::uint64_t graph_bytes(device const& owner) {
+    return round_up(owner.graph_live, graph_chunk);
+}
+
+bool replaceable(work const& old, work const& wanted) {
+    if (auto const* a = std::get_if<set_work>(&old), *b = std::get_if<set_work>(&wanted); a && b)
+        return a->ctx == b->ctx && (a->params.height > 1) == (b->params.height > 1);
+    if (auto const* a = std::get_if<copy_work>(&old), *b = std::get_if<copy_work>(&wanted); a && b)
+        return a->ctx == b->ctx && a->params.srcMemoryType == b->params.srcMemoryType &&
+               a->params.dstMemoryType == b->params.dstMemoryType;
+    return old.index() == wanted.index();
 }
 
 CUresult check(CUDA_MEMCPY3D const& copy) {
@@ -341,7 +363,7 @@ CUresult check(CUDA_MEMCPY3D const& copy) {
 
 CUresult check(CUDA_MEMSET_NODE_PARAMS const& set) {
     bool const shape = set.elementSize == 1 || set.elementSize == 2 || set.elementSize == 4;
-    if (!shape || set.dst % set.elementSize) return CUDA_ERROR_INVALID_VALUE;
+    if (!shape || !set.width || set.dst % set.elementSize) return CUDA_ERROR_INVALID_VALUE;
     bool const reached = memory().covers(set.dst, set.width * set.elementSize) || find_graph_memory(set.dst);
     return reached ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -22,6 +22,7 @@ struct graph_memory {
     std::uintptr_t base = 0;
     std::size_t size = 0, reserved = 0;
     bool live = false;
+    bool freed_at_home = false;  // by a node of the graph that allocates it: then no other graph may
 
     graph_memory() = default;
     graph_memory(graph_memory const&) = delete;
@@ -35,6 +36,7 @@ struct conditional_value {
     CUgraphConditionalHandle handle = 0;
     unsigned initial = 0, current = 0;
     bool assigned_at_launch = false;
+    bool used = false;  // by a node: a handle is for one node
 };
 
 struct empty_work {};
@@ -118,9 +120,15 @@ handle_table<CUexternalSemaphore, external_semaphore>& semaphores();
 graph_memory_ptr find_graph_memory(std::uintptr_t base);
 // Whether a node of the graph frees it already: a graph frees an allocation at most once.
 bool freed_in(graph const& of, graph_memory const& memory);
+// Whether the graph may get a node that frees the memory; it has one from now on.
+bool take_free(graph const& into, graph_memory& memory);
 graph_memory_ptr make_graph_memory(device& owner, std::size_t bytes);
 bool back(graph_memory_ptr const& memory);
 void let_go(graph_memory_ptr const& memory, operation_ptr const& when);
+// What the live graph memory of a device takes up.
+std::uint64_t graph_bytes(device const& owner);
+// Whether an executable graph's node may take on the other work: kinds of memory, dimensions and contexts must stay.
+bool replaceable(work const& old, work const& wanted);
 
 // Checks the addresses and sizes of a copy or a memset.
 CUresult check(CUDA_MEMCPY3D const& copy);

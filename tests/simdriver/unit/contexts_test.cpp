@@ -94,7 +94,10 @@ TEST_F(contexts, reset_ends_the_primary_context) {
     OK(cuMemAlloc(&memory, 64));
     OK(cuDevicePrimaryCtxReset(1));
     GIVES(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory));
+    GIVES(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemFree(memory));
+    OK(cuCtxSetCurrent(nullptr));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory)) << "it went with its context";
+    OK(cuDevicePrimaryCtxRelease(1)) << "the reference is still to be released";
 }
 
 TEST_F(contexts, ids_are_never_given_twice) {

@@ -104,7 +104,10 @@ TEST_F(graphs, shape_can_be_read_and_changed) {
     OK(cuGraphNodeGetDependencies(c, after.data(), nullptr, &number));
     EXPECT_EQ(number, 2u);
     EXPECT_NE(std::find(after.begin(), after.end(), b), after.end());
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &c, &a, nullptr, 1)) << "a cycle";
+    CUgraphExec exec = nullptr;
+    OK(cuGraphAddDependencies(graph, &c, &a, nullptr, 1)) << "a cycle is found at instantiation only";
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphRemoveDependencies(graph, &c, &a, nullptr, 1));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &a, &b, nullptr, 1)) << "already there";
     OK(cuGraphRemoveDependencies(graph, &a, &c, nullptr, 1));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies(graph, &a, &c, nullptr, 1));
@@ -262,6 +265,12 @@ class graph_memory : public graphs {
         EXPECT_EQ(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &value), CUDA_SUCCESS);
         return value;
     }
+    void trim_leaves(unsigned long long bytes) {
+        OK(cuDeviceGraphMemTrim(0));
+        EXPECT_EQ(used(), bytes);
+        EXPECT_EQ(reserved(), bytes);
+    }
+    static constexpr unsigned long long chunk = 32 << 20;
     CUgraph graph = nullptr;
     CUgraphNode alloc = nullptr;
     CUdeviceptr inside = 0;
@@ -270,13 +279,13 @@ class graph_memory : public graphs {
 TEST_F(graph_memory, must_be_freed_before_the_next_launch) {
     CUgraphExec const exec = instantiate(graph);
     run(exec);
-    EXPECT_EQ(used(), 4096u);
+    EXPECT_EQ(used(), chunk);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, stream));
     GIVES(CUDA_SUCCESS, cuMemFreeAsync(inside, stream));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(inside, stream));
     GIVES(CUDA_SUCCESS, cuGraphLaunch(exec, stream));
     GIVES(CUDA_SUCCESS, cuMemFree(inside));
-    EXPECT_EQ(used(), 0u);
+    trim_leaves(0);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
 }
@@ -286,26 +295,24 @@ TEST_F(graph_memory, outlives_its_executable_graph_until_freed) {
     run(exec);
     GIVES(CUDA_SUCCESS, cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
-    EXPECT_EQ(used(), 4096u);
+    trim_leaves(chunk);
     GIVES(CUDA_SUCCESS, cuMemFreeAsync(inside, stream));
     OK(cuStreamSynchronize(stream));
-    EXPECT_EQ(used(), 0u);
-    EXPECT_GT(reserved(), 0u) << "only a trim gives it back";
-    OK(cuDeviceGraphMemTrim(0));
-    EXPECT_EQ(reserved(), 0u);
+    EXPECT_EQ(used(), chunk) << "only a trim gives it back";
+    trim_leaves(0);
 }
 
 TEST_F(graph_memory, automatic_free_at_launch_not_at_destruction) {
     CUgraphExec const exec = instantiate(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     run(exec);
     run(exec);
-    EXPECT_EQ(used(), 4096u);
-    EXPECT_EQ(reserved(), 4096u);
+    EXPECT_EQ(used(), chunk);
+    EXPECT_EQ(reserved(), chunk);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
-    EXPECT_EQ(used(), 4096u);
+    trim_leaves(chunk);
     OK(cuMemFree(inside));
-    OK(cuDeviceGraphMemTrim(0));
+    trim_leaves(0);
 }
 
 TEST_F(graph_memory, free_node_frees) {
@@ -315,10 +322,34 @@ TEST_F(graph_memory, free_node_frees) {
     CUgraphExec const exec = instantiate(graph);
     run(exec);
     run(exec);
-    EXPECT_EQ(used(), 0u);
+    trim_leaves(0);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(inside));
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
+}
+
+TEST_F(graph_memory, one_executable_graph_at_a_time) {
+    CUgraphExec const exec = instantiate(graph);
+    CUgraphExec second = nullptr;
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiate(&second, graph, 0));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphInstantiate(&second, graph, 0));
+    OK(cuGraphExecDestroy(second));
+    OK(cuGraphDestroy(graph));
+}
+
+TEST_F(graph_memory, freed_by_another_graph_only_while_it_is_there) {
+    CUgraph const other = make_graph();
+    CUgraphNode free = nullptr;
+    OK(cuGraphAddMemFreeNode(&free, other, nullptr, 0, inside));
+    CUgraphExec const allocating = instantiate(graph), freeing = instantiate(other);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(freeing, stream));
+    OK(cuGraphLaunch(allocating, stream));
+    OK(cuGraphLaunch(freeing, stream));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(freeing, stream));
+    OK(cuStreamSynchronize(stream));
+    for (CUgraphExec const each : {allocating, freeing}) OK(cuGraphExecDestroy(each));
+    for (CUgraph const each : {graph, other}) OK(cuGraphDestroy(each));
 }
 
 }  // namespace

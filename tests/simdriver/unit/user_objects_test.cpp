@@ -59,13 +59,15 @@ TEST_F(user_objects, graph_keeps_moved_and_retained_references) {
     runs_once(destroyed);
 }
 
-TEST_F(user_objects, graph_release_of_what_it_does_not_hold_is_success) {
-    CUuserObject const object = make_user_object(destroyed);
+TEST_F(user_objects, graph_release_of_what_it_does_not_hold_takes_from_the_others) {
+    CUuserObject const object = make_user_object(destroyed, 2);
     CUgraph const graph = make_graph();
     GIVES(CUDA_SUCCESS, cuGraphReleaseUserObject(graph, object, 1));
     stays(destroyed);
-    OK(cuGraphDestroy(graph));
     OK(cuUserObjectRelease(object, 1));
+    runs_once(destroyed);
+    GIVES(CUDA_SUCCESS, cuUserObjectRelease(object, 1)) << "as silent as any release too many";
+    OK(cuGraphDestroy(graph));
     runs_once(destroyed);
 }
 
@@ -172,33 +174,58 @@ TEST_F(user_objects, changed_host_node_moves_no_reference) {
     runs_once(destroyed);
 }
 
-TEST_F(user_objects, destructor_runs_on_the_thread_of_the_callbacks_and_may_not_call) {
-    struct seen {
-        std::atomic<int> runs{0};
-        std::thread::id thread;
-        CUresult result = CUDA_SUCCESS;
-    } destructor, function;
-    auto const look = [](void* data) {
-        auto& into = *static_cast<seen*>(data);
-        CUcontext context = nullptr;
-        into.thread = std::this_thread::get_id();
-        into.result = cuCtxGetCurrent(&context);
-        ++into.runs;
-    };
+struct seen {
+    std::atomic<int> runs{0};
+    std::thread::id thread;
+    CUresult result = CUDA_SUCCESS, init = CUDA_ERROR_UNKNOWN;
+};
+
+void look(void* data) {
+    auto& into = *static_cast<seen*>(data);
+    CUcontext context = nullptr;
+    into.thread = std::this_thread::get_id();
+    into.result = cuCtxGetCurrent(&context);
+    into.init = cuInit(0);
+    ++into.runs;
+}
+
+TEST_F(user_objects, last_release_runs_the_destructor_on_its_thread_where_calls_are_refused) {
+    seen destructor;
     CUuserObject object = nullptr;
-    OK(cuLaunchHostFunc(stream, look, &function));
+    CUcontext context = nullptr;
     OK(cuUserObjectCreate(&object, &destructor, look, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     OK(cuUserObjectRelease(object, 1));
+    EXPECT_EQ(destructor.runs, 1) << "before the release returns";
+    EXPECT_EQ(destructor.thread, std::this_thread::get_id());
+    EXPECT_EQ(destructor.result, CUDA_ERROR_NOT_PERMITTED);
+    EXPECT_EQ(destructor.init, CUDA_SUCCESS);
+    OK(cuCtxGetCurrent(&context)) << "allowed again";
+}
+
+TEST_F(user_objects, destructor_of_a_launch_runs_on_an_internal_thread_that_is_not_the_callbacks) {
+    seen destructor, function;
+    CUuserObject object = nullptr;
+    OK(cuUserObjectCreate(&object, &destructor, look, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    CUgraph const graph = holding(object);
+    CUgraphExec const exec = instantiate(graph);
+    OK(cuGraphDestroy(graph));
+    {
+        gate held(stream);
+        OK(cuGraphLaunch(exec, stream));
+        OK(cuGraphExecDestroy(exec));
+        EXPECT_EQ(destructor.runs, 0);
+    }
+    OK(cuLaunchHostFunc(stream, look, &function));
     OK(cuStreamSynchronize(stream));
     ASSERT_TRUE(becomes(destructor.runs, 1));
-    ASSERT_TRUE(becomes(function.runs, 1));
-    EXPECT_EQ(destructor.thread, function.thread);
     EXPECT_NE(destructor.thread, std::this_thread::get_id());
+    EXPECT_NE(destructor.thread, function.thread);
     EXPECT_EQ(destructor.result, CUDA_ERROR_NOT_PERMITTED);
+    EXPECT_EQ(function.result, CUDA_ERROR_NOT_PERMITTED);
 }
 
 TEST_F(user_objects, callbacks_can_be_delayed) {
-    ASSERT_EQ(lastref_simdriver_set("LASTREF_SIM_CALLBACK_US", "30000"), 0);
+    ASSERT_EQ(lastref_simdriver_set("LASTREF_SIM_CALLBACK_US", "300000"), 0);
     OK(cuUserObjectRelease(make_user_object(destroyed), 1));
     give_it_time();
     EXPECT_EQ(destroyed, 0);

@@ -82,7 +82,7 @@ TEST_F(virtual_memory, handle_can_be_had_from_an_address) {
 TEST_F(virtual_memory, arguments_are_checked) {
     CUmemGenericAllocationHandle handle = 0;
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&handle, size + 1, &props, 0));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(range, size));
+    OK(cuMemUnmap(range, size)) << "nothing is mapped there, which is no error";
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(range, size));
     handle = create();
     OK(cuMemMap(range, size, 0, handle, 0));

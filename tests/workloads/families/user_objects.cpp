@@ -66,7 +66,7 @@ void held_by_caller() {
     stays("caller: one of five left", data);
     MUST(cuUserObjectRelease(object, 1));
     runs("caller: none left", data);
-    fact("destructor on another thread", data.thread != std::this_thread::get_id(), 1);
+    fact("destructor on the releasing thread", data.thread == std::this_thread::get_id(), 1);
     fact("driver call inside the destructor", data.inside, CUDA_ERROR_NOT_PERMITTED);
 }
 

@@ -1,6 +1,6 @@
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 void handles() {
@@ -167,9 +167,9 @@ void tokens() {
 
 }  // namespace
 
-group const stream_groups[] = {{"handles", handles},
-                               {"destroyed_query", destroyed_query},
-                               {"destroyed_destroy", destroyed_destroy},
+group const stream_groups[] = {{"handles", handles, alone},
+                               {"destroyed_query", destroyed_query, alone},
+                               {"destroyed_destroy", destroyed_destroy, alone},
                                {"attributes", attributes},
                                {"events", events},
                                {"event_of_other_context", event_of_other_context},
@@ -177,4 +177,4 @@ group const stream_groups[] = {{"handles", handles},
                                {"tokens", tokens},
                                {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

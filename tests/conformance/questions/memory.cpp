@@ -1,9 +1,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 void plain() {
@@ -228,16 +228,85 @@ void sharing_in_one_process() {
     ASK(cuMemPoolExportToShareableHandle(&file, standard, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 }
 
+void arrays() {
+    start();
+    CUarray array = nullptr;
+    CUmipmappedArray mipmapped = nullptr;
+    CUDA_ARRAY_DESCRIPTOR flat{64, 16, CU_AD_FORMAT_UNSIGNED_INT8, 1}, read{};
+    CUDA_ARRAY3D_DESCRIPTOR deep{};
+    unsigned char bytes[64] = {9};
+    ASK(cuArrayCreate(&array, &flat));
+    ASK(cuArrayGetDescriptor(&read, array));
+    ask_number("width", static_cast<long long>(read.Width));
+    ASK(cuMemcpyHtoA(array, 0, bytes, 64));
+    ASK(cuMemcpyAtoH(bytes, array, 0, 64));
+    ASK(cuArrayDestroy(array));
+    ASK(cuArrayCreate(nullptr, &flat));
+    flat.Width = 0;
+    ask("no width", cuArrayCreate(&array, &flat));
+    flat = {64, 16, CU_AD_FORMAT_UNSIGNED_INT8, 3};
+    ask("three channels", cuArrayCreate(&array, &flat));
+    deep.Width = deep.Height = deep.Depth = 8;
+    deep.Format = CU_AD_FORMAT_FLOAT;
+    deep.NumChannels = 4;
+    ASK(cuArray3DCreate(&array, &deep));
+    ASK(cuArrayDestroy(array));
+    ASK(cuMipmappedArrayCreate(&mipmapped, &deep, 2));
+    ASK(cuMipmappedArrayGetLevel(&array, mipmapped, 1));
+    ASK(cuMipmappedArrayGetLevel(&array, mipmapped, 5));
+    ASK(cuMipmappedArrayDestroy(mipmapped));
+    ASK(cuArrayDestroy(nullptr));
+}
+
+void kinds_of_pointers() {
+    CUcontext const context = start();
+    CUstream const stream = make_stream();
+    CUdeviceptr device = 0, managed = 0, ordered = 0;
+    void *host = nullptr, *page = std::aligned_alloc(4096, 4096);
+    cuMemAlloc(&device, 4096);
+    cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL);
+    cuMemAllocAsync(&ordered, 4096, stream);
+    cuMemHostAlloc(&host, 4096, 0);
+    cuMemHostRegister(page, 4096, 0);
+    auto const address = [](void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); };
+    for (auto const& [name, pointer] :
+         {std::pair{"device", device}, std::pair{"managed", managed}, std::pair{"stream-ordered", ordered},
+          std::pair{"pinned", address(host)}, std::pair{"registered", address(page)}}) {
+        std::string const of = name;
+        unsigned type = 9, is_managed = 9, mapped = 9;
+        int ordinal = 9;
+        CUcontext in = nullptr;
+        CUdeviceptr start_of_range = 0;
+        std::size_t size = 0;
+        ask((of + ": type").c_str(), cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
+        ask_number((of + ": type is").c_str(), type);
+        ask((of + ": managed").c_str(), cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, pointer));
+        ask_number((of + ": managed is").c_str(), is_managed);
+        ask((of + ": ordinal").c_str(), cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer));
+        ask_number((of + ": ordinal is").c_str(), ordinal);
+        ask((of + ": context").c_str(), cuPointerGetAttribute(&in, CU_POINTER_ATTRIBUTE_CONTEXT, pointer));
+        ask((of + ": context is current one").c_str(), in == context);
+        ask((of + ": mapped").c_str(), cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, pointer));
+        ask_number((of + ": mapped is").c_str(), mapped);
+        ask((of + ": range").c_str(), cuMemGetAddressRange(&start_of_range, &size, pointer + 8));
+        ask((of + ": range starts there").c_str(), start_of_range == pointer);
+        ask_number((of + ": size of the range").c_str(), static_cast<long long>(size));
+    }
+    std::free(page);
+}
+
 }  // namespace
 
 group const memory_groups[] = {{"plain", plain},
                                {"freed_as_stream_ordered", freed_as_stream_ordered},
                                {"host", host},
                                {"pointers", pointers},
-                               {"pools", pools},
+                               {"pools", pools, alone},
                                {"ordered_frees", ordered_frees},
                                {"virtual_memory", virtual_memory},
-                               {"sharing_in_one_process", sharing_in_one_process},
+                               {"sharing_in_one_process", sharing_in_one_process, alone},
+                               {"arrays", arrays},
+                               {"kinds_of_pointers", kinds_of_pointers},
                                {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

@@ -1,6 +1,8 @@
-#include "probe.h"
+#include <cstdlib>
 
-namespace lastref::probe {
+#include "questions.h"
+
+namespace lastref::conformance {
 namespace {
 
 struct setting {
@@ -102,6 +104,121 @@ void calls_inside() {
     s.inside("cuMemFreeAsync on legacy", [&] { return cuMemFreeAsync(s.ordered, CU_STREAM_LEGACY); });
     s.inside("cuStreamDestroy of another stream", [&] { return cuStreamDestroy(new_stream); });
     s.inside("cuEventDestroy", [&] { return cuEventDestroy(new_event); });
+}
+
+// More calls inside, of which some are safe and some are not.
+void memory_calls_inside(setting& s) {
+    CUmemoryPool pool = nullptr, made_pool = nullptr;
+    CUmemPoolProps props{};
+    cuuint64_t value = 0;
+    CUdeviceptr made = 0;
+    std::size_t size = 0;
+    void* const page = std::aligned_alloc(4096, 4096);
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    cuDeviceGetDefaultMemPool(&pool, 0);
+    s.inside("cuMemHostRegister", [&] { return cuMemHostRegister(page, 4096, 0); });
+    s.inside("cuMemHostUnregister", [&] { return cuMemHostUnregister(page); });
+    s.inside("cuMemAllocManaged", [&] { return cuMemAllocManaged(&made, 64, CU_MEM_ATTACH_GLOBAL); });
+    s.inside("cuMemAllocPitch", [&] { return cuMemAllocPitch(&made, &size, 64, 4, 4); });
+    s.inside("cuMemPoolCreate", [&] { return cuMemPoolCreate(&made_pool, &props); });
+    s.inside("cuMemPoolDestroy", [&] { return cuMemPoolDestroy(made_pool); });
+    s.inside("cuMemPoolGetAttribute",
+             [&] { return cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value); });
+    s.inside("cuMemPoolSetAttribute",
+             [&] { return cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value); });
+    std::free(page);
+}
+
+void stream_calls_inside(setting& s) {
+    CUdeviceptr made = 0;
+    unsigned char bytes[16] = {};
+    s.inside("cuMemAllocAsync on another stream", [&] { return cuMemAllocAsync(&made, 64, s.other); });
+    s.inside("cuMemFreeAsync on another stream", [&] { return cuMemFreeAsync(made, s.other); });
+    s.inside("cuMemsetD8Async on another stream", [&] { return cuMemsetD8Async(s.memory, 1, 16, s.other); });
+    s.inside("cuMemcpyDtoHAsync on another stream, pageable",
+             [&] { return cuMemcpyDtoHAsync(bytes, s.memory, 16, s.other); });
+    s.inside("cuLaunchHostFunc on another stream", [&] {
+        return cuLaunchHostFunc(
+            s.other, [](void*) {}, nullptr);
+    });
+    s.inside("cuStreamAddCallback on another stream", [&] {
+        return cuStreamAddCallback(
+            s.other, [](CUstream, CUresult, void*) {}, nullptr, 0);
+    });
+    s.inside("cuEventRecord on another stream", [&] { return cuEventRecord(s.event, s.other); });
+    s.inside("cuStreamWaitEvent of another stream", [&] { return cuStreamWaitEvent(s.other, s.event, 0); });
+}
+
+void virtual_memory_calls_inside(setting& s) {
+    CUmemAllocationProp vmm{};
+    CUmemGenericAllocationHandle handle = 0;
+    CUdeviceptr range = 0;
+    vmm.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    vmm.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    s.inside("cuMemCreate", [&] { return cuMemCreate(&handle, 2 << 20, &vmm, 0); });
+    s.inside("cuMemAddressReserve", [&] { return cuMemAddressReserve(&range, 2 << 20, 0, 0, 0); });
+    s.inside("cuMemMap", [&] { return cuMemMap(range, 2 << 20, 0, handle, 0); });
+    s.inside("cuMemUnmap", [&] { return cuMemUnmap(range, 2 << 20); });
+    s.inside("cuMemRelease", [&] { return cuMemRelease(handle); });
+    s.inside("cuMemAddressFree", [&] { return cuMemAddressFree(range, 2 << 20); });
+}
+
+void graph_calls_inside(setting& s) {
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr, other_exec = nullptr;
+    CUuserObject object = nullptr;
+    cuGraphCreate(&graph, 0);
+    cuGraphAddEmptyNode(&node, graph, nullptr, 0);
+    cuGraphInstantiate(&exec, graph, 0);
+    s.inside("cuGraphCreate", [&] { return cuGraphCreate(&graph, 0); });
+    s.inside("cuGraphDestroy", [&] { return cuGraphDestroy(graph); });
+    s.inside("cuGraphInstantiate", [&] {
+        cuGraphCreate(&graph, 0);
+        return cuGraphInstantiate(&other_exec, graph, 0);
+    });
+    s.inside("cuGraphExecDestroy", [&] { return cuGraphExecDestroy(other_exec); });
+    s.inside("cuGraphUpload on another stream", [&] { return cuGraphUpload(exec, s.other); });
+    s.inside("cuGraphLaunch on another stream", [&] { return cuGraphLaunch(exec, s.other); });
+    s.inside("cuGraphLaunch on the capturing stream", [&] { return cuGraphLaunch(exec, s.stream); });
+    s.inside("cuUserObjectCreate", [&] {
+        return cuUserObjectCreate(
+            &object, nullptr, [](void*) {}, 1, 1);
+    });
+    s.inside("cuUserObjectRelease", [&] { return cuUserObjectRelease(object, 1); });
+}
+
+void context_calls_inside(setting& s) {
+    CUcontext context = nullptr;
+    CUdeviceptr base = 0;
+    CUipcMemHandle ipc{};
+    std::size_t size = 0, total = 0;
+    unsigned type = 0;
+    s.inside("cuCtxGetCurrent", [&] { return cuCtxGetCurrent(&context); });
+    s.inside("cuCtxSetCurrent", [&] { return cuCtxSetCurrent(s.context); });
+    s.inside("cuDevicePrimaryCtxRetain", [&] { return cuDevicePrimaryCtxRetain(&context, 0); });
+    s.inside("cuDevicePrimaryCtxRelease", [&] { return cuDevicePrimaryCtxRelease(0); });
+    s.inside("cuMemGetInfo", [&] { return cuMemGetInfo(&size, &total); });
+    s.inside("cuMemGetAddressRange", [&] { return cuMemGetAddressRange(&base, &size, s.memory); });
+    s.inside("cuPointerGetAttribute",
+             [&] { return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, s.memory); });
+    s.inside("cuIpcGetMemHandle", [&] { return cuIpcGetMemHandle(&ipc, s.memory); });
+    s.inside("cuDeviceGraphMemTrim", [&] { return cuDeviceGraphMemTrim(0); });
+    s.inside("cuCtxGetLimit", [&] { return cuCtxGetLimit(&size, CU_LIMIT_STACK_SIZE); });
+    s.inside("cuCtxSetLimit", [&] { return cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048); });
+    s.inside("cuCtxCreate", [&] { return cuCtxCreate(&context, nullptr, 0, 0); });
+    cuCtxSetCurrent(s.context);
+    s.inside("cuCtxDestroy", [&] { return cuCtxDestroy(context); });
+}
+
+void more_calls_inside() {
+    setting s;
+    memory_calls_inside(s);
+    stream_calls_inside(s);
+    virtual_memory_calls_inside(s);
+    graph_calls_inside(s);
+    context_calls_inside(s);
 }
 
 void broken() {
@@ -254,14 +371,15 @@ void captured_launch() {
 }  // namespace
 
 group const capture_groups[] = {{"begin_and_end", begin_and_end},
-                                {"calls_inside", calls_inside},
+                                {"calls_inside", calls_inside, alone},
+                                {"more_calls_inside", more_calls_inside, alone},
                                 {"broken", broken},
-                                {"other_threads", other_threads},
-                                {"forks", forks},
-                                {"merges", merges},
-                                {"destroyed_while_capturing", destroyed_while_capturing},
-                                {"memory_inside", memory_inside},
+                                {"other_threads", other_threads, alone},
+                                {"forks", forks, alone},
+                                {"merges", merges, alone},
+                                {"destroyed_while_capturing", destroyed_while_capturing, alone},
+                                {"memory_inside", memory_inside, alone},
                                 {"captured_launch", captured_launch},
                                 {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance

@@ -1,8 +1,8 @@
 #include <cstring>
 
-#include "probe.h"
+#include "questions.h"
 
-namespace lastref::probe {
+namespace lastref::conformance {
 namespace {
 
 CUgraph make_graph() {
@@ -73,7 +73,13 @@ void children() {
     ASK(cuGraphChildGraphNodeGetGraph(node, &embedded));
     ASK(embedded == child);
     ASK(cuGraphChildGraphNodeGetGraph(add_empty(parent), &embedded));
-    ASK(cuGraphAddChildGraphNode(&node, parent, nullptr, 0, parent));
+}
+
+void graph_in_itself() {
+    start();
+    CUgraph const graph = make_graph();
+    CUgraphNode node = nullptr;
+    ASK(cuGraphAddChildGraphNode(&node, graph, nullptr, 0, graph));
 }
 
 void embedded_destroyed() {
@@ -245,116 +251,19 @@ void graph_memory_attributes() {
     ask_number("reserved after free and trim", static_cast<long long>(reserved));
 }
 
-void count(void* counter) {
-    ++*static_cast<std::atomic<int>*>(counter);
-}
-
-void user_objects() {
-    static std::atomic<int> destroyed{0};
-    start();
-    CUuserObject object = nullptr;
-    CUgraph const graph = make_graph();
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 1, 0));
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 0, 1));
-    ASK(cuUserObjectCreate(&object, &destroyed, nullptr, 1, 1));
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 1, 3));
-    ASK(cuUserObjectCreate(
-        &object, nullptr, [](void*) {}, 1, 1));
-    ASK(cuUserObjectRelease(object, 1));
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 1u << 31, 1));
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 1, 1));
-    ASK(cuUserObjectRetain(object, 0));
-    ASK(cuUserObjectRelease(object, 0));
-    ASK(cuGraphRetainUserObject(graph, object, 0, 0));
-    ASK(cuGraphRetainUserObject(graph, object, 1, 2));
-    ASK(cuGraphRetainUserObject(graph, object, 1, 0));
-    ASK(cuGraphReleaseUserObject(graph, object, 0));
-    ASK(cuGraphReleaseUserObject(graph, object, 1));
-    ASK(cuUserObjectRelease(object, 1));
-    settle();
-    ask_number("destroyed", destroyed);
-    ASK(cuGraphDestroy(graph));
-}
-
-void over_release() {
-    static std::atomic<int> destroyed{0};
-    start();
-    CUuserObject object = nullptr;
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 1, 1));
-    ASK(cuUserObjectRelease(object, 2));
-    settle();
-    ask_number("destroyed", destroyed);
-}
-
-void over_release_by_graph() {
-    static std::atomic<int> destroyed{0};
-    start();
-    CUuserObject object = nullptr;
-    CUgraph const graph = make_graph();
-    ASK(cuUserObjectCreate(&object, &destroyed, count, 2, 1));
-    ASK(cuGraphReleaseUserObject(graph, object, 1));
-    ASK(cuUserObjectRelease(object, 1));
-    settle();
-    ask_number("destroyed after the caller's first release", destroyed);
-    ASK(cuUserObjectRelease(object, 1));
-    settle();
-    ask_number("destroyed after the caller's second release", destroyed);
-    ASK(cuGraphDestroy(graph));
-}
-
-void conditionals() {
-    CUcontext const context = start();
-    CUgraph const graph = make_graph();
-    CUgraph other = make_graph();
-    CUgraphConditionalHandle handle = 0;
-    CUgraphNode node = nullptr, inner = nullptr;
-    CUgraphExec exec = nullptr;
-    CUstream const stream = make_stream();
-    CUdeviceptr memory = 0;
-    unsigned value = 0;
-    CUDA_MEMSET_NODE_PARAMS set{};
-    cuMemAlloc(&memory, 64);
-    cuMemsetD8(memory, 0, 64);
-    set.dst = memory;
-    set.value = 7;
-    set.elementSize = 4;
-    set.width = set.height = 1;
-    ASK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
-    CUgraphNodeParams params{};
-    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
-    params.conditional.handle = handle;
-    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
-    params.conditional.size = 1;
-    params.conditional.ctx = context;
-    ask("handle of another graph", cuGraphAddNode(&node, other, nullptr, nullptr, 0, &params));
-    ASK(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
-    if (!params.conditional.phGraph_out) return;
-    CUgraph const body = params.conditional.phGraph_out[0];
-    ASK(cuGraphAddMemsetNode(&inner, body, nullptr, 0, &set, context));
-    ASK(cuGraphInstantiate(&exec, graph, 0));
-    ASK(cuGraphLaunch(exec, stream));
-    ASK(cuStreamSynchronize(stream));
-    ASK(cuMemcpyDtoH(&value, memory, 4));
-    ask_number("body has run", value);
-    ASK(cuGraphDestroy(body));
-}
-
 }  // namespace
 
 group const graph_groups[] = {{"shape", shape},
-                              {"cycle_instantiated", cycle_instantiated},
+                              {"cycle_instantiated", cycle_instantiated, alone},
                               {"children", children},
-                              {"embedded_destroyed", embedded_destroyed},
+                              {"graph_in_itself", graph_in_itself, alone},
+                              {"embedded_destroyed", embedded_destroyed, alone},
                               {"instantiation", instantiation},
                               {"updates", updates},
                               {"enabled_kinds", enabled_kinds},
-                              {"memory_nodes", memory_nodes},
-                              {"memory_free_nodes", memory_free_nodes},
-                              {"graph_memory_attributes", graph_memory_attributes},
-                              {"user_objects", user_objects},
-                              {"over_release", over_release},
-                              {"over_release_by_graph", over_release_by_graph},
-                              {"conditionals", conditionals},
+                              {"memory_nodes", memory_nodes, alone},
+                              {"memory_free_nodes", memory_free_nodes, alone},
+                              {"graph_memory_attributes", graph_memory_attributes, alone},
                               {nullptr, nullptr}};
 
-}  // namespace lastref::probe
+}  // namespace lastref::conformance
