@@ -3,13 +3,22 @@
 #include "analyzer/detectors/allocation_leak.h"
 #include "analyzer/detectors/capture_interference.h"
 #include "analyzer/detectors/cuda_call_in_callback.h"
+#include "analyzer/detectors/deferred_backlog.h"
 #include "analyzer/detectors/double_free.h"
 #include "analyzer/detectors/failed_free.h"
+#include "analyzer/detectors/first_error.h"
+#include "analyzer/detectors/graph_allocation_leak.h"
 #include "analyzer/detectors/graph_exec_growth.h"
 #include "analyzer/detectors/handle_leak.h"
+#include "analyzer/detectors/incomplete_recipe.h"
+#include "analyzer/detectors/ipc_order.h"
 #include "analyzer/detectors/pinned_free_in_flight.h"
+#include "analyzer/detectors/pool_retention.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
+#include "analyzer/detectors/ptds_graph_attach.h"
 #include "analyzer/detectors/shutdown_release.h"
+#include "analyzer/detectors/slow_callback.h"
+#include "analyzer/detectors/stale_graph_reference.h"
 #include "analyzer/detectors/unordered_free.h"
 #include "analyzer/detectors/user_object_leak.h"
 #include "analyzer/detectors/user_object_over_release.h"
@@ -50,11 +59,34 @@ struct listeners {
         : calls(trace), links(trace), places(trace), owners(trace, names), trace_(trace) {}
 
     void listen_to(model::world& world) {
-        for (model::observer* each : std::initializer_list<model::observer*>{
-                 &calls, &completion, &order, &uses, &links, &accountant, &cuda_call_in_callback_,
-                 &capture_interference_, &double_free_, &failed_free_, &shutdown_release_, &user_object_over_release_,
-                 &graph_exec_growth_, &user_object_leak_, &ptds_cross_thread_free_, &unordered_free_,
-                 &pinned_free_in_flight_, &allocation_leak_, &handle_leak_})
+        for (model::observer* each : std::initializer_list<model::observer*>{&calls,
+                                                                             &completion,
+                                                                             &order,
+                                                                             &uses,
+                                                                             &links,
+                                                                             &accountant,
+                                                                             &first_error_,
+                                                                             &cuda_call_in_callback_,
+                                                                             &capture_interference_,
+                                                                             &double_free_,
+                                                                             &failed_free_,
+                                                                             &shutdown_release_,
+                                                                             &user_object_over_release_,
+                                                                             &graph_exec_growth_,
+                                                                             &user_object_leak_,
+                                                                             &stale_graph_reference_,
+                                                                             &graph_allocation_leak_,
+                                                                             &incomplete_recipe_,
+                                                                             &ptds_graph_attach_,
+                                                                             &ptds_cross_thread_free_,
+                                                                             &unordered_free_,
+                                                                             &pinned_free_in_flight_,
+                                                                             &ipc_order_,
+                                                                             &deferred_backlog_,
+                                                                             &allocation_leak_,
+                                                                             &handle_leak_,
+                                                                             &pool_retention_,
+                                                                             &slow_callback_})
             world.add(*each);
     }
 
@@ -69,6 +101,7 @@ struct listeners {
     findings::collection found;
     store::trace const& trace_;
     case_file file{trace_, places, owners, accountant, order, uses, links, found};
+    first_error first_error_{file};
     cuda_call_in_callback cuda_call_in_callback_{file};
     capture_interference capture_interference_{file};
     double_free double_free_{file};
@@ -77,11 +110,19 @@ struct listeners {
     user_object_over_release user_object_over_release_{file};
     graph_exec_growth graph_exec_growth_{file};
     user_object_leak user_object_leak_{file};
+    stale_graph_reference stale_graph_reference_{file};
+    graph_allocation_leak graph_allocation_leak_{file};
+    incomplete_recipe incomplete_recipe_{file};
+    ptds_graph_attach ptds_graph_attach_{file};
     ptds_cross_thread_free ptds_cross_thread_free_{file};
     unordered_free unordered_free_{file};
     pinned_free_in_flight pinned_free_in_flight_{file};
+    ipc_order ipc_order_{file};
+    deferred_backlog deferred_backlog_{file};
     allocation_leak allocation_leak_{file};
     handle_leak handle_leak_{file};
+    pool_retention pool_retention_{file};
+    slow_callback slow_callback_{file};
 };
 
 }  // namespace
