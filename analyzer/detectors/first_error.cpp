@@ -76,7 +76,9 @@ void first_error::report(model::process_state const& process, broken const& b) {
         out.consequences.push_back(std::move(left));
     }
     auto const index = file_.found.add(std::move(out));
-    for (auto const& [id, o] : b.left) file_.found.explain(id, index);
+    // Nothing of a lost context can be released, tried or not.
+    process.objects().for_each([&](model::object const& o) { file_.found.explain(o.id, index); });
+    process.graphs().for_each([&](model::graphs::part const& p) { file_.found.explain(p.self.id, index); });
 }
 
 }  // namespace lastref::detectors

@@ -279,6 +279,13 @@ TEST_F(first_error, what_follows_is_listed_under_it) {
     EXPECT_EQ(f.sites[1].role, "latest kernel launch before");
 }
 
+TEST_F(first_error, what_was_left_behind_needs_no_finding_of_its_own) {
+    main.use(context).call("cuMemAlloc_v2", {.object = buffer, .size = mib});
+    main.call("cuMemPoolCreate", {.object = 0x90});
+    main.call("cuCtxSynchronize", {.result = 719});
+    only(rule::first_error);
+}
+
 TEST_F(first_error, ordinary_errors_are_none) {
     main.use(context).call("cuMemAlloc_v2", {.size = mib, .result = 2});
     main.call("cuStreamQuery", {.result = 600});
