@@ -24,6 +24,18 @@ WITHOUT_PROGRAMS = {}
 LEAST = 2  # programs with the fault, and healthy twins, for each rule
 
 
+def system_driver():
+    """The folder of the machine's own libcuda.so.1, as the dynamic linker finds it."""
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"^\s*libcuda\.so\.1 .*x86-64.* => (\S+)$", known, re.M)
+    folders = [os.path.dirname(found[1])] if found else []
+    folders += [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
+    for folder in folders:
+        if os.path.exists(os.path.join(folder, "libcuda.so.1")):
+            return folder
+    sys.exit("no libcuda.so.1 on this machine")
+
+
 class Machine:
     def __init__(self, build, driver):
         self.lastref = os.path.join(build, "bin", "lastref")
@@ -33,11 +45,9 @@ class Machine:
         self.simulated = driver == "simulated"
         if self.simulated:
             self.environment["LD_LIBRARY_PATH"] = os.path.join(build, "lib", "simdriver")
-        elif driver != "system":
-            self.environment["LD_LIBRARY_PATH"] = driver
         else:
-            # The program's own RUNPATH leads to the simulated driver; the system's has to come before it.
-            self.environment["LD_LIBRARY_PATH"] = "/usr/lib/x86_64-linux-gnu:/usr/lib64"
+            # The program's own RUNPATH leads to the simulated driver; the real one has to come before it.
+            self.environment["LD_LIBRARY_PATH"] = system_driver() if driver == "system" else driver
 
     def run(self, *command, **more):
         environment = {**self.environment, **more}
