@@ -18,6 +18,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace lastref::cli {
@@ -30,6 +31,7 @@ struct report_options {
     std::string colour = "auto";
     std::string symbols = "now";
     std::string output;
+    std::optional<double> warm_up;
 };
 
 // A line on the terminal that is rewritten in place, from 200 ms on: shorter work needs none.
@@ -83,6 +85,12 @@ void look_up(findings::analysis const& what, symbols::stacks& stacks) {
     }
 }
 
+detectors::settings settings_of(report_options const& options) {
+    detectors::settings out;
+    if (options.warm_up) out.warm_up = static_cast<store::time_ns>(*options.warm_up * 1e9);
+    return out;
+}
+
 bool write(std::string const& text, std::string const& path) {
     if (path.empty()) {
         std::fwrite(text.data(), 1, text.size(), stdout);
@@ -114,7 +122,7 @@ int run(report_options const& options) {
     symbols::stacks names(trace, files);
     auto const what = [&] {
         progress_line progress("reading " + options.trace);
-        return detectors::analyse(trace, std::ref(progress), &names);
+        return detectors::analyse(trace, std::ref(progress), &names, settings_of(options));
     }();
     symbols::no_source none;
     symbols::stacks nameless(trace, none);
@@ -164,6 +172,11 @@ void add_report(CLI::App& app, int& status) {
     command->add_option("--symbols", options->symbols, "now: look up functions and lines; off: files and offsets only")
         ->check(CLI::IsMember({"now", "off"}))
         ->capture_default_str();
+    command
+        ->add_option("--warm-up", options->warm_up,
+                     "Seconds from a process's first driver call after which allocations from the driver and loads of "
+                     "code are reported")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("-o,--output", options->output, "Write the report into a file");
     command->footer(
         "Exit status: 0 clean, 1 findings, 2 wrong use, 3 the trace cannot be read,\n"

@@ -12,6 +12,7 @@
 #include "analyzer/detectors/handle_leak.h"
 #include "analyzer/detectors/incomplete_recipe.h"
 #include "analyzer/detectors/ipc_order.h"
+#include "analyzer/detectors/late_module_load.h"
 #include "analyzer/detectors/pinned_free_in_flight.h"
 #include "analyzer/detectors/pool_retention.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
@@ -19,6 +20,7 @@
 #include "analyzer/detectors/shutdown_release.h"
 #include "analyzer/detectors/slow_callback.h"
 #include "analyzer/detectors/stale_graph_reference.h"
+#include "analyzer/detectors/steady_state_allocation.h"
 #include "analyzer/detectors/unordered_free.h"
 #include "analyzer/detectors/user_object_leak.h"
 #include "analyzer/detectors/user_object_over_release.h"
@@ -70,14 +72,15 @@ rules all_rules(case_file const& file) {
                 user_object_over_release, graph_exec_growth, user_object_leak, stale_graph_reference,
                 graph_allocation_leak, incomplete_recipe, ptds_graph_attach, ptds_cross_thread_free, unordered_free,
                 pinned_free_in_flight, ipc_order, deferred_backlog, allocation_leak, handle_leak, pool_retention,
-                slow_callback>(file);
+                slow_callback, steady_state_allocation, late_module_load>(file);
 }
 
 // Everything that listens; what others ask is told first.
 struct listeners {
-    listeners(store::trace const& trace, findings::stacks* names)
-        : calls(trace), links(trace), places(trace), owners(trace, names), file{trace, places, owners, accountant,
-                                                                                order, uses,   links,  found} {}
+    listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
+        : calls(trace), links(trace), places(trace), owners(trace, names), file{trace,      places, owners,
+                                                                                accountant, order,  uses,
+                                                                                links,      found,  asked} {}
 
     void listen_to(model::world& world) {
         for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &accountant})
@@ -110,8 +113,8 @@ void add_disagreements(findings::analysis& out) {
 }  // namespace
 
 findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress,
-                           findings::stacks* names) {
-    listeners all(trace, names);
+                           findings::stacks* names, settings const& asked) {
+    listeners all(trace, names, asked);
     model::world world(trace);
     all.listen_to(world);
     world.run(progress);

@@ -8,15 +8,10 @@ namespace lastref::detectors {
 
 void deferred_backlog::measure(backlog& b, store::time_ns now) {
     if (b.waiting_now.size() < many) return;
-    waiting const* oldest = nullptr;
-    bool by_address = true;
-    for (auto const& [id, each] : b.waiting_now) {
-        if (oldest == nullptr || each.destructor.at < oldest->destructor.at) oldest = &each;
-        by_address &= each.by_address;
-    }
-    auto const age = now - oldest->destructor.at;
+    auto const& oldest = b.waiting_now.begin()->second;
+    auto const age = now - oldest.destructor.at;
     if (age < long_ago || b.waiting_now.size() < b.worst.count) return;
-    b.worst = {b.waiting_now.size(), b.bytes, age, *oldest, by_address};
+    b.worst = {b.waiting_now.size(), b.bytes, age, oldest, b.inferred == 0};
     b.drained = {};
 }
 
@@ -25,8 +20,11 @@ void deferred_backlog::on_event(model::process_state const&, model::event const&
     auto const* link = file_.links.of_user_object(e.subject->id);
     if (link == nullptr) return;
     auto& b = backlogs_[e.process];
-    if (b.waiting_now.try_emplace(link->memory.id, waiting{link->memory, e.where(), link->by_address}).second)
+    if (b.of_memory.try_emplace(link->memory.id, e.row.id).second) {
+        b.waiting_now[e.row.id] = {link->memory, e.where(), link->by_address};
         b.bytes += link->memory.bytes;
+        b.inferred += link->by_address ? 0 : 1;
+    }
     measure(b, e.row.begin);
 }
 
@@ -36,9 +34,13 @@ void deferred_backlog::on_released(model::process_state const& process, model::o
     auto const found = backlogs_.find(process.process().id);
     if (found == backlogs_.end()) return;
     auto& b = found->second;
-    if (!b.waiting_now.contains(gone.id)) return;
+    auto const known = b.of_memory.find(gone.id);
+    if (known == b.of_memory.end()) return;
     measure(b, e.row.begin);
-    b.waiting_now.erase(gone.id);
+    auto const freed = b.waiting_now.find(known->second);
+    b.inferred -= freed->second.by_address ? 0 : 1;
+    b.waiting_now.erase(freed);
+    b.of_memory.erase(known);
     b.bytes -= gone.bytes;
     if (b.worst.count > 0 && !b.drained.event) b.drained = e.where();
 }

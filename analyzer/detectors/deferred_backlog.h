@@ -32,8 +32,10 @@ class deferred_backlog : public detector {
         bool by_address = true;
     };
     struct backlog {
-        std::map<model::object_id, waiting> waiting_now;  // ids grow: the first is the oldest allocation
+        std::map<store::event_id, waiting> waiting_now;  // by destructor: the first has waited longest
+        std::unordered_map<model::object_id, store::event_id> of_memory;
         std::uint64_t bytes = 0;
+        std::uint64_t inferred = 0;  // of them, those not linked by address
         peak worst;
         model::origin drained;  // the first free after the worst moment
     };

@@ -48,9 +48,12 @@ void pool_retention::destroyed(model::process_state const& process, model::event
 void pool_retention::freed(model::event const& e) {
     if (!e.row.succeeded() || e.subject == nullptr || e.subject->kind != model::object_kind::stream_ordered) return;
     auto& pending = pending_[{e.process, e.subject->parent}];
-    if (pending.size() == most_pending)
+    if (pending.size() == most_pending) {
         std::erase_if(pending, [this](free_pending const& f) { return file_.order.completed(f.work); });
-    if (pending.size() < most_pending) pending.push_back({file_.order.work(e), e.subject->bytes, e.where()});
+        if (pending.size() > most_pending / 2)  // the latest say enough
+            pending.erase(pending.begin(), pending.end() - most_pending / 2);
+    }
+    pending.push_back({file_.order.work(e), e.subject->bytes, e.where()});
 }
 
 void pool_retention::trimmed(model::event const& e) {

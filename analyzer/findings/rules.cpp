@@ -30,6 +30,8 @@ constexpr std::array<rule_info, static_cast<std::size_t>(rule::count)> rules{{
     {"deferred-backlog", "Payloads waited long for the clean-up that their destructors had handed on."},
     {"ipc-order", "Memory of another process was closed or freed in a wrong order, or imported twice."},
     {"first-error", "The first call that returned an error after which a context is lost."},
+    {"steady-state-allocation", "Memory was allocated from the driver after warm-up."},
+    {"late-module-load", "Code was loaded after warm-up."},
 }};
 
 }  // namespace

@@ -32,6 +32,8 @@ enum class rule : std::uint8_t {
     deferred_backlog,
     ipc_order,
     first_error,
+    steady_state_allocation,
+    late_module_load,
     count
 };
 

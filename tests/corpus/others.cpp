@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/corpus/corpus.h"
@@ -368,6 +369,81 @@ HEALTHY(ipc_order, pointer_then_pool_then_exporter) {
         MUST(cuMemPoolDestroy(memory.pool));
         from.tell();
     });
+}
+
+// Reported on with the end of warm-up that the runner tells by this variable, in seconds.
+namespace {
+
+void until_warm() {
+    auto const* const told = std::getenv("CORPUS_WARM_UP");
+    std::this_thread::sleep_for(std::chrono::duration<double>(told ? std::atof(told) : 0.2));
+}
+
+void stage_a_batch() {
+    void* staging = nullptr;
+    MUST(cuMemAllocHost(&staging, bytes));
+    MUST(cuMemFreeHost(staging));
+}
+
+void load_code() {
+    static char const code[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+    CUmodule module = nullptr;
+    MUST(cuModuleLoadData(&module, code));
+    MUST(cuModuleUnload(module));
+}
+
+void take_from_the_pool() {
+    stream const on;
+    MUST(cuMemFreeAsync(buffer_on(on), on));
+    on.synchronize();
+}
+
+}  // namespace
+
+FAULT(steady_state_allocation, pinned_for_each_batch) {
+    until_warm();
+    for (int i = 0; i < 3; ++i) stage_a_batch();
+}
+
+FAULT(steady_state_allocation, device_memory_for_each_step) {
+    until_warm();
+    CUdeviceptr buffer = 0;
+    MUST(cuMemAlloc(&buffer, bytes));
+    MUST(cuMemFree(buffer));
+}
+
+HEALTHY(steady_state_allocation, allocated_before) {
+    stage_a_batch();
+    until_warm();
+    take_from_the_pool();
+}
+
+HEALTHY(steady_state_allocation, from_a_pool) {
+    take_from_the_pool();
+    until_warm();
+    for (int i = 0; i < 3; ++i) take_from_the_pool();
+}
+
+FAULT(late_module_load, at_first_use) {
+    until_warm();
+    load_code();
+}
+
+FAULT(late_module_load, loaded_again) {
+    load_code();
+    until_warm();
+    for (int i = 0; i < 2; ++i) load_code();
+}
+
+HEALTHY(late_module_load, loaded_before) {
+    load_code();
+    until_warm();
+    take_from_the_pool();
+}
+
+HEALTHY(late_module_load, nothing_to_load) {
+    until_warm();
+    take_from_the_pool();
 }
 
 }  // namespace lastref::corpus

@@ -19,6 +19,9 @@ SIMULATED = {
     "first-error.fault.reported_by_a_synchronization": "cuCtxSynchronize:1:719",
     "first-error.fault.frees_that_follow": "cuCtxSynchronize:1:719,cuMemFree:1:719",
 }
+# Rules that are asked for with the end of warm-up, a real driver's start included.
+AFTER_WARM_UP = ("steady-state-allocation.", "late-module-load.")
+WARM_UP = {True: 0.3, False: 3.0}  # seconds, simulated and real
 # Rules of the product that no corpus program can show yet would stand here with the reason.
 WITHOUT_PROGRAMS = {}
 LEAST = 2  # programs with the fault, and healthy twins, for each rule
@@ -60,10 +63,13 @@ class Machine:
         """(name, rules found, complaint): what the report of this program says; a complaint where there is none."""
         trace = os.path.join(folder, name + ".lastref")
         more = {"LASTREF_SIM_FAIL": SIMULATED[name]} if self.simulated and name in SIMULATED else {}
+        warm_up = str(WARM_UP[self.simulated])
+        more["CORPUS_WARM_UP"] = warm_up
+        asked = ["--warm-up", warm_up] if name.startswith(AFTER_WARM_UP) else []
         recorded = self.run(self.lastref, "record", "-o", trace, "--", self.corpus, name, **more)
         if recorded.returncode != 0:
             return name, [], f"the program went wrong ({recorded.returncode}):\n{recorded.stdout}{recorded.stderr}"
-        told = self.run(self.lastref, "report", trace, "--format", "json")
+        told = self.run(self.lastref, "report", trace, "--format", "json", *asked)
         try:
             report = json.loads(told.stdout)
         except ValueError:

@@ -299,5 +299,44 @@ TEST_F(first_error, what_went_with_the_context_is_no_consequence) {
     EXPECT_TRUE(only(rule::first_error).consequences.empty());
 }
 
+class after_warm_up : public rules {
+  protected:
+    std::string found_after(store::time_ns warm_up) {
+        auto const trace = store::trace::open(t.finish());
+        return titles(detectors::analyse(trace, {}, nullptr, {warm_up}));
+    }
+    void step() {
+        main.use(context).call("cuMemAllocHost_v2", {.object = 0x7000, .size = 64, .stack = {"stage", "main"}});
+        main.call("cuMemFreeHost", {.object = 0x7000});
+        main.call("cuModuleLoadData", {.object = 0x90, .stack = {"load", "main"}});
+        main.call("cuModuleUnload", {.object = 0x90});
+        main.call("cuMemAllocAsync", {.stream = stream, .object = buffer, .size = 64});
+        main.call("cuMemFreeAsync", {.stream = stream, .object = buffer});
+    }
+};
+
+TEST_F(after_warm_up, allocations_and_loads) {
+    step();
+    t.wait_ms(100);
+    for (int i = 0; i < 3; ++i) step();
+    auto const all = found_after(50'000'000);
+    EXPECT_NE(all.find("steady-state-allocation: 3 allocations of 192 bytes by cuMemAllocHost"), std::string::npos)
+        << all;
+    EXPECT_NE(all.find("late-module-load: 3 loads by cuModuleLoadData"), std::string::npos) << all;
+    EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
+}
+
+TEST_F(after_warm_up, all_within_it_is_none) {
+    step();
+    EXPECT_EQ(found_after(50'000'000), "");
+}
+
+TEST_F(after_warm_up, nothing_where_nobody_asked) {
+    step();
+    t.wait_ms(100);
+    step();
+    expect_nothing();
+}
+
 }  // namespace
 }  // namespace lastref::test

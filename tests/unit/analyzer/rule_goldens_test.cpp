@@ -248,5 +248,19 @@ TEST(rule_report, first_error) {
     expect_golden(rendered(t), "first-error.txt");
 }
 
+TEST(rule_report, after_warm_up) {
+    trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuCtxSynchronize");
+    t.wait_ms(2000);
+    for (int i = 0; i < 3; ++i) {
+        main.call("cuMemAllocHost_v2", {.object = 0x7000, .size = 4096, .stack = {"stage", "main"}});
+        main.call("cuMemFreeHost", {.object = 0x7000});
+    }
+    main.call("cuModuleLoadData", {.object = 0x90, .lasts_ms = 12, .stack = {"serve", "main"}});
+    main.call("cuModuleUnload", {.object = 0x90});
+    expect_golden(rendered(t, {1'000'000'000}), "after-warm-up.txt");
+}
+
 }  // namespace
 }  // namespace lastref::test
