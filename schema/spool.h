@@ -50,6 +50,7 @@ enum class record_type : std::uint8_t {
     module = 5,  // module_record: a loaded object that stacks or callbacks point into
     text = 6,    // text_record: a named string about the process
     phase = 7,   // phase_record: a step of the process's life
+    range = 8,   // range_record: the begin or the end of a named part of the program's run
 };
 
 // Flags of a call_record.
@@ -163,6 +164,22 @@ struct phase_record {
     std::uint64_t reserved[6];
 };
 static_assert(sizeof(phase_record) == slot_size);
+
+// A named part of the run, such as a test: the program says when it begins and ends (lastref_range_begin). Ranges are
+// of the process, whichever thread says it, and may overlap. A begin is followed by the rest of the name from `name`
+// on, over the record's slots.
+struct range_record {
+    std::uint16_t length;  // bytes of the name; 0 for an end
+    record_type type;
+    std::uint8_t slots;
+    std::uint8_t end;  // 0 begin, 1 end
+    std::uint8_t reserved[3];
+    std::uint64_t number;  // of this range in its process, from 1
+    std::uint64_t at;      // clock ticks
+    char name[40];
+};
+static_assert(sizeof(range_record) == slot_size);
+inline constexpr std::size_t range_name_capacity = 40 + 15 * slot_size;  // longer names are cut
 
 // --- segments -----------------------------------------------------------------------------------------------------
 

@@ -120,6 +120,18 @@ CREATE TABLE phase (                    -- steps of a process's life
     event INTEGER NOT NULL              -- greatest event id written before it
 ) STRICT;
 
+CREATE TABLE range (                    -- named parts of a process's run, such as tests; they may overlap
+    id INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL REFERENCES process (id),
+    number INTEGER NOT NULL,            -- of the range in its process
+    name TEXT NOT NULL,
+    begin INTEGER NOT NULL,
+    begin_event INTEGER NOT NULL,       -- greatest event id written before it began
+    end INTEGER,                        -- NULL: it had not ended when recording ended
+    end_event INTEGER,                  -- greatest event id written before it ended
+    UNIQUE (process, number)
+) STRICT;
+
 CREATE TABLE environment (              -- CUDA_* and LASTREF_* only; no other variable is ever read into a trace
     process INTEGER NOT NULL REFERENCES process (id),
     name TEXT NOT NULL,

@@ -5,7 +5,7 @@
 
 namespace lastref::cli {
 
-// Exit statuses that every command keeps to; `record` passes on the recorded program's own instead.
+// Exit statuses that every command keeps to; `record` and `check` pass on the recorded program's own.
 enum exit_status : int {
     exit_clean = 0,
     exit_findings = 1,    // report: findings at or above --fail-on
@@ -19,6 +19,8 @@ void add_record(CLI::App& app, int& status);
 void add_import(CLI::App& app, int& status);
 void add_drain(CLI::App& app, int& status);  // hidden: the detached drain that a bare LD_PRELOAD starts
 void add_report(CLI::App& app, int& status);
+void add_diff(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
 void add_query(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 

@@ -48,8 +48,8 @@ void tell_what_next(fs::path const& trace) {
         "\nTo record a program of your own:\n\n    %s record -o my.lastref -- ./my-program\n    %s report "
         "my.lastref\n\n"
         "The demo's trace is %s. To look into it:\n\n    %s query %s 'SELECT * FROM outstanding_payloads'\n"
-        "    lastref-gui %s\n",
-        me.c_str(), me.c_str(), trace.c_str(), me.c_str(), typed(trace).c_str(), typed(trace).c_str());
+        "    %s report %s --format html -o demo.html\n",
+        me.c_str(), me.c_str(), trace.c_str(), me.c_str(), typed(trace).c_str(), me.c_str(), typed(trace).c_str());
 }
 
 int run(std::string const& output, bool replace) {

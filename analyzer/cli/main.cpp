@@ -11,18 +11,30 @@ namespace lastref::cli {
 namespace {
 
 #ifdef LASTREF_HAVE_REPORT
+void import_before(CLI::App& app, char const* name, std::vector<char const*> const& traces) {
+    CLI::App* const command = app.get_subcommand(name);
+    command->parse_complete_callback([command, traces] {
+        for (auto const* option : traces) import_left_over(command->get_option(option)->as<std::string>());
+    });
+}
+
 // These read traces; what recording has left over belongs into the trace first.
 void add_readers(CLI::App& app, int& status) {
     add_report(app, status);
+    add_diff(app, status);
     add_query(app, status);
-    for (auto const* name : {"report", "query"}) {
-        CLI::App* const command = app.get_subcommand(name);
-        command->parse_complete_callback(
-            [command] { import_left_over(command->get_option("trace")->as<std::string>()); });
-    }
+    import_before(app, "report", {"trace"});
+    import_before(app, "diff", {"before", "after"});
+    import_before(app, "query", {"trace"});
+}
+
+// Recording and reading at once: the one command that needs both halves.
+void add_both(CLI::App& app, int& status) {
+    add_check(app, status);
 }
 #else
 void add_readers(CLI::App&, int&) {}
+void add_both(CLI::App&, int&) {}
 #endif
 
 // CLI11 has a number of its own for every mistake; ours is one.
@@ -36,6 +48,7 @@ int run(int count, char** arguments) {
     app.require_subcommand(1);
     int status = exit_clean;
     add_record(app, status);
+    add_both(app, status);
     add_readers(app, status);
     add_import(app, status);
     add_demo(app, status);

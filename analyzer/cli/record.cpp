@@ -14,12 +14,6 @@
 namespace lastref::cli {
 namespace {
 
-struct record_arguments {
-    std::string trace, spool_parent, stacks;
-    bool replace = false, simulated = false, quiet = false;
-    double wait = 2;
-};
-
 std::string state_of(drain::record_result const& result) {
     if (!result.write_error.empty()) return "incomplete: " + result.write_error;
     if (result.unfinished)
@@ -40,6 +34,24 @@ std::string summary(drain::record_result const& result) {
     return what + " → " + typed(result.trace) + " (" + state_of(result) + ") · next: " + next_command(result);
 }
 
+int run(record_arguments const& arguments) {
+    if (auto const problem = problem_with(arguments)) {
+        say(*problem);
+        return exit_usage;
+    }
+    return record_and_tell(options_of(arguments), arguments.quiet).status;
+}
+
+}  // namespace
+
+std::optional<std::string> problem_with(record_arguments const& arguments) {
+    if (program_arguments().empty())
+        return "no program to record · usage: lastref record [options] -- PROGRAM ARGUMENTS…";
+    if (arguments.simulated && !std::filesystem::exists(simulated_driver()))
+        return "the simulated driver is not there: " + simulated_driver().string();
+    return std::nullopt;
+}
+
 drain::record_options options_of(record_arguments const& arguments) {
     drain::record_options options;
     options.command = program_arguments();
@@ -52,20 +64,6 @@ drain::record_options options_of(record_arguments const& arguments) {
     options.grace = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.wait * 1000));
     return options;
 }
-
-int run(record_arguments const& arguments) {
-    if (program_arguments().empty()) {
-        say("no program to record · usage: lastref record [options] -- PROGRAM ARGUMENTS…");
-        return exit_usage;
-    }
-    if (arguments.simulated && !std::filesystem::exists(simulated_driver())) {
-        say("the simulated driver is not there: " + simulated_driver().string());
-        return exit_usage;
-    }
-    return record_and_tell(options_of(arguments), arguments.quiet).status;
-}
-
-}  // namespace
 
 drain::record_result record_and_tell(drain::record_options const& options, bool quiet) {
     drain::record_result result;
@@ -82,30 +80,40 @@ drain::record_result record_and_tell(drain::record_options const& options, bool 
     return result;
 }
 
+void add_record_options(CLI::App& command, record_arguments& arguments) {
+    command.add_option("-o,--output", arguments.trace, "The trace");
+    command.add_flag("--force", arguments.replace, "Replace a trace that is there already");
+    command
+        .add_option("--stacks", arguments.stacks,
+                    "Call stacks: none, of what creates, frees or fails, or of every call")
+        ->check(CLI::IsMember({"off", "create", "all"}));
+    command.add_flag("--sim", arguments.simulated, "Let the program find the simulated driver");
+    command.add_option("--spool-dir", arguments.spool_parent, "Make the folder for the spools in this one");
+    command.add_option("--wait", arguments.wait, "Seconds to wait for processes that outlive the program")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+    command.add_flag("-q,--quiet", arguments.quiet, "No summary");
+}
+
+void take_rest_as_program(CLI::App const& command) {
+    auto const rest = command.remaining();
+    program_arguments().insert(program_arguments().begin(), rest.begin(), rest.end());
+}
+
 void add_record(CLI::App& app, int& status) {
     auto const arguments = std::make_shared<record_arguments>();
     CLI::App* const command = app.add_subcommand("record", "Run a program and record it");
     command->footer(
         "Usage: lastref record [options] -- PROGRAM ARGUMENTS…\n\n"
-        "The exit status is the program's own, 128 + n after signal n; 127 where there is no such program, 126 where\n"
-        "it can't be run or recorded, 2 where recording could not begin.");
-    command->add_option("-o,--output", arguments->trace,
-                        "The trace; PROGRAM-PID.lastref in this folder where not given");
-    command->add_flag("--force", arguments->replace, "Replace a trace that is there already");
-    command
-        ->add_option("--stacks", arguments->stacks,
-                     "Call stacks: none, of what creates, frees or fails, or of every call")
-        ->check(CLI::IsMember({"off", "create", "all"}));
-    command->add_flag("--sim", arguments->simulated, "Let the program find the simulated driver");
-    command->add_option("--spool-dir", arguments->spool_parent, "Make the folder for the spools in this one");
-    command->add_option("--wait", arguments->wait, "Seconds to wait for processes that outlive the program")
-        ->check(CLI::Range(0.0, 1e6))
-        ->capture_default_str();
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary");
+        "Without -o the trace is PROGRAM-PID.lastref in this folder. The exit status is the program's own, 128 + n "
+        "after\n"
+        "signal n; 127 where there is no such program, 126 where it can't be run or recorded, 2 where recording could "
+        "not\n"
+        "begin.");
+    add_record_options(*command, *arguments);
     command->prefix_command();
     command->callback([command, arguments, &status] {
-        auto const rest = command->remaining();  // a program named without "--"
-        program_arguments().insert(program_arguments().begin(), rest.begin(), rest.end());
+        take_rest_as_program(*command);
         status = run(*arguments);
     });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace lastref::report {
@@ -39,7 +40,8 @@ bool is_unsafe(std::uint32_t code) {
     bool const direction =
         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f;
     bool const separator = code == 0x2028 || code == 0x2029 || code == 0xfeff;
-    return control || direction || separator;
+    bool const no_character = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
+    return control || direction || separator || no_character;
 }
 
 std::string shown(std::uint32_t code) {
@@ -62,6 +64,69 @@ std::string escaped(std::string_view text) {
         else
             out += text.substr(0, next.bytes);
         text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
+    }
+    return out;
+}
+
+std::string xml_escaped(std::string_view text) {
+    std::string out;
+    for (char const c : escaped(text)) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+std::string markdown_escaped(std::string_view text) {
+    constexpr std::string_view special = "\\`*_{}[]<>()#+-!|~&:@$^=\"'";
+    std::string out;
+    for (char const c : escaped(text)) {
+        if (special.find(c) == std::string_view::npos)
+            out += c;
+        else  // an entity is never read as markup, and a mention needs its sign next to a name
+            out += fmt::format("&#{};{}", static_cast<int>(c), c == '@' ? "&#8203;" : "");
+    }
+    return out;
+}
+
+std::string markdown_block(std::string_view text) {
+    std::size_t longest = 2, run = 0;
+    for (char const c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+    std::string const fence(longest + 1, '`');
+    std::string out = fence + "text\n";
+    while (!text.empty()) {
+        auto const end = text.find('\n');
+        out += escaped(text.substr(0, end)) + "\n";
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return out + fence + "\n";
+}
+
+std::string path_uri(std::string_view path, std::string_view root) {
+    bool const below = !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
+    if (below) path.remove_prefix(root.size() + 1);
+    std::string out = below || !path.starts_with('/') ? "" : "file://";
+    for (char const c : path) {
+        bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           std::string_view("-._~/").find(c) != std::string_view::npos;
+        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
     return out;
 }

@@ -2,6 +2,7 @@
 #include "analyzer/report/render.h"
 
 #include "analyzer/findings/wording.h"
+#include "analyzer/gate/place.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -186,8 +187,64 @@ json finding_json(input const& in, findings::finding const& f) {
             {"bytes", f.bytes},
             {"process", f.process ? json(in.trace.at(f.process).pid) : json(nullptr)},
             {"processes", f.processes},
+            {"place", gate::place_of(f, in.trace, in.stacks).text()},
             {"fingerprint", f.fingerprint},
             {"consequences", consequences}};
+}
+
+// What the gate made of it, where it was asked.
+json judged_json(input const& in, std::size_t i) {
+    auto out = finding_json(in, in.what.found[i]);
+    auto const& outcome = in.outcome;
+    if (outcome.of(i) == gate::state::suppressed) {
+        auto const& by = outcome.suppressions[outcome.marks[i].suppression].what;
+        out["suppressed_by"] = {{"text", by.text}, {"file", by.file}, {"line", by.line}};
+    } else if (outcome.baseline) {
+        out["baseline"] = outcome.of(i) == gate::state::known ? "known" : "new";
+    }
+    return out;
+}
+
+json suppressions_json(gate::outcome const& outcome) {
+    json out = json::array();
+    for (auto const& s : outcome.suppressions)
+        out.push_back({{"text", s.what.text}, {"file", s.what.file}, {"line", s.what.line}, {"matches", s.matches}});
+    return out;
+}
+
+json earlier_json(gate::earlier_finding const& f) {
+    return {
+        {"rule", f.rule},   {"severity", f.severity},      {"title", f.title}, {"count", f.count}, {"bytes", f.bytes},
+        {"place", f.place}, {"fingerprint", f.fingerprint}};
+}
+
+json baseline_json(gate::comparison const& c) {
+    json gone = json::array();
+    for (auto const& f : c.gone) gone.push_back(earlier_json(f));
+    return {{"path", c.path}, {"complete", c.complete}, {"new", c.fresh}, {"known", c.known}, {"gone", gone}};
+}
+
+char const* name_of(gate::verdict reached) {
+    switch (reached) {
+        case gate::verdict::clean:
+            return "clean";
+        case gate::verdict::findings:
+            return "findings";
+        case gate::verdict::incomplete:
+            break;
+    }
+    return "incomplete";
+}
+
+json gate_json(gate::outcome const& outcome) {
+    auto const& limits = outcome.conditions;
+    return {{"verdict", name_of(outcome.reached)},
+            {"exit_status", gate::exit_status(outcome.reached)},
+            {"reasons", outcome.reasons},
+            {"fail_on", gate::text_of(limits.threshold)},
+            {"max_leak_bytes", optional(limits.max_leak_bytes)},
+            {"max_outstanding", optional(limits.max_outstanding)},
+            {"lost", {{"bytes", outcome.lost.bytes}, {"objects", outcome.lost.objects}}}};
 }
 
 json loss_json(findings::analysis const& what) {
@@ -199,12 +256,16 @@ json loss_json(findings::analysis const& what) {
 }  // namespace
 
 std::string render_json(input const& in) {
-    json found = json::array();
-    for (auto const& f : in.what.found) found.push_back(finding_json(in, f));
-    json const all{
-        {"trace", trace_json(in)}, {"loss", loss_json(in.what)}, {"findings", found}, {"suppressed", json::array()}};
-    // Names may be no UTF-8, which JSON has no way to say; control characters are escaped by JSON itself.
-    return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    json found = json::array(), suppressed = json::array();
+    for (std::size_t i = 0; i < in.what.found.size(); ++i)
+        (in.outcome.of(i) == gate::state::suppressed ? suppressed : found).push_back(judged_json(in, i));
+    json all{{"trace", trace_json(in)}, {"loss", loss_json(in.what)}, {"findings", found}, {"suppressed", suppressed}};
+    if (!in.outcome.suppressions.empty()) all["suppressions"] = suppressions_json(in.outcome);
+    if (in.outcome.baseline) all["baseline"] = baseline_json(*in.outcome.baseline);
+    all["gate"] = gate_json(in.outcome);
+    // Names may be no UTF-8, which JSON has no way to say. All else that is not ASCII is escaped: some of it steers
+    // terminals, or the direction of writing.
+    return all.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lastref::report

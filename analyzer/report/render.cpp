@@ -1,15 +1,54 @@
 #include "analyzer/report/render.h"
 
+#include <array>
+#include <utility>
+
 namespace lastref::report {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array formats{std::pair{"text"sv, format::text},         std::pair{"json"sv, format::json},
+                             std::pair{"sarif"sv, format::sarif},       std::pair{"junit"sv, format::junit},
+                             std::pair{"markdown"sv, format::markdown}, std::pair{"html"sv, format::html}};
+
+}  // namespace
 
 std::optional<format> format_named(std::string_view name) {
-    if (name == "text") return format::text;
-    if (name == "json") return format::json;
+    for (auto const& [known, value] : formats)
+        if (known == name) return value;
     return std::nullopt;
 }
 
+std::vector<std::string> format_names() {
+    std::vector<std::string> out;
+    for (auto const& [name, value] : formats) out.emplace_back(name);
+    return out;
+}
+
 std::string render(format as, input const& in, style const& how) {
-    return as == format::json ? render_json(in) : render_text(in, how);
+    switch (as) {
+        case format::json:
+            return render_json(in);
+        case format::sarif:
+            return render_sarif(in, how);
+        case format::junit:
+            return render_junit(in);
+        case format::markdown:
+            return render_markdown(in);
+        case format::html:
+            return render_html(in);
+        case format::text:
+            break;
+    }
+    return render_text(in, how);
+}
+
+std::vector<std::size_t> those(input const& in, gate::state state) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < in.what.found.size(); ++i)
+        if (in.outcome.of(i) == state) out.push_back(i);
+    return out;
 }
 
 }  // namespace lastref::report

@@ -1,8 +1,10 @@
 // The report that a person reads at a terminal or in a log.
 #include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/wording.h"
+#include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
+#include "analyzer/report/stack_lines.h"
 #include "analyzer/symbols/short_name.h"
 
 #include <fmt/core.h>
@@ -81,62 +83,6 @@ ink ink_of(findings::severity s) {
     return ink::blue;
 }
 
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
-// The last two folders are enough to find a source file, and leave room for what matters.
-std::string short_path(std::string_view path) {
-    std::size_t kept = path.size();
-    for (int i = 0; i < 3 && kept != std::string_view::npos && kept > 0; ++i) kept = path.rfind('/', kept - 1);
-    return kept == std::string_view::npos || kept == 0 ? std::string(path) : fmt::format("…{}", path.substr(kept));
-}
-
-// --- stacks --------------------------------------------------------------------------------------------------------
-
-struct stack_line {
-    std::string function;
-    std::string place;
-    std::string module;
-    std::string file;  // of the source
-    findings::code_owner owner = findings::code_owner::unknown;
-};
-
-std::string place_of(store::trace const& trace, findings::named_frame const& frame, findings::symbol const* function) {
-    if (function != nullptr && function->line != 0)
-        return fmt::format("{}:{}", short_path(function->file), function->line);
-    if (!frame.module) return fmt::format("{:#x}, in no file", frame.address);
-    auto const where = fmt::format("{}+{:#x}", base_name(trace.at(frame.module).path), frame.offset);
-    auto const trouble = findings::trouble_with(frame);
-    return trouble.empty() ? where : fmt::format("{} ({})", where, trouble);
-}
-
-std::vector<stack_line> lines_of(input const& in, store::process const& process, findings::named_stack const& stack) {
-    std::vector<stack_line> out;
-    for (auto const& frame : stack.frames) {
-        auto const module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
-        auto const owner =
-            findings::owner_of(frame.module ? in.trace.at(frame.module).path : std::string{}, process.executable);
-        if (frame.functions.empty()) out.push_back({"??", place_of(in.trace, frame, nullptr), module, {}, owner});
-        for (auto const& f : frame.functions) {
-            auto name = f.function.empty() ? std::string("??") : f.function;
-            if (f.inlined) name += " [inlined]";
-            auto const by = findings::is_static_runtime(f.function) ? findings::code_owner::cuda : owner;
-            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, f.file, by});
-        }
-    }
-    return out;
-}
-
-bool is_header(std::string_view file) {
-    return file.starts_with("/usr/include/") || file.find("/include/c++/") != std::string_view::npos;
-}
-
-bool folds(stack_line const& line) {
-    bool const elsewhere = line.owner != findings::code_owner::program && line.owner != findings::code_owner::unknown;
-    return elsewhere || is_header(line.file);
-}
-
 // Columns on a terminal: bytes that go on a character take none.
 std::size_t columns(std::string_view text) {
     return static_cast<std::size_t>(
@@ -153,69 +99,13 @@ void print_line(page& to, stack_line const& line) {
                         std::string(gap, ' '), to.paint(ink::dim, escaped(line.place))));
 }
 
-bool is_exit(stack_line const& line) {
-    return line.function == "exit" || line.function == "__run_exit_handlers" || line.function == "__cxa_finalize";
-}
-
-std::string folded_text(std::vector<stack_line> const& lines, std::size_t from, std::size_t to) {
-    std::vector<std::string> modules;
-    for (auto i = from; i < to; ++i)
-        if (std::find(modules.begin(), modules.end(), lines[i].module) == modules.end())
-            modules.push_back(lines[i].module);
-    std::string names;
-    for (std::size_t i = 0; i < modules.size() && i < 3; ++i) names += (i ? ", " : "") + modules[i];
-    if (modules.size() > 3) names += ", …";
-    bool const exits = std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(from),
-                                   lines.begin() + static_cast<std::ptrdiff_t>(to), is_exit);
-    return fmt::format("      … {} in {}{}", counted(to - from, "frame"), escaped(names),
-                       exits ? ", running exit handlers" : "");
-}
-
-// CUDA's own frames at the top, and what starts main or a thread at the bottom, go without saying.
-std::pair<std::size_t, std::size_t> worth_printing(std::vector<stack_line> const& lines) {
-    std::size_t first = 0;
-    while (first + 1 < lines.size() && lines[first].owner == findings::code_owner::cuda) ++first;
-    auto last = lines.size();
-    for (auto i = first; i < lines.size(); ++i)
-        if (lines[i].function == "main" && lines[i].owner == findings::code_owner::program) return {first, i + 1};
-    while (last > first + 1 && lines[last - 1].function == "_start") --last;
-    auto const system = [&](std::size_t i) {
-        return lines[i].owner == findings::code_owner::system || is_header(lines[i].file);
-    };
-    auto bottom = last;
-    while (bottom > first + 1 && system(bottom - 1)) {
-        if (is_exit(lines[--bottom])) return {first, last};  // how a static destructor was reached
-    }
-    return {first, bottom};
-}
-
-// Runs of frames of libraries are folded, but for the one that the program called; the program's own are all there, up
-// to a limit.
 void print_stack(page& to, input const& in, findings::site const& site) {
-    constexpr std::size_t most_lines = 14;
-    if (!site.call.stack) return to.line(to.paint(ink::dim, "      (no stack recorded)"));
-    auto const& process = in.trace.at(in.trace.at(site.call.thread).process);
-    auto const& stack = in.stacks.of(site.call.stack);
-    auto const lines = lines_of(in, process, stack);
-    auto [i, end] = worth_printing(lines);
-    for (std::size_t printed = 0; i < end; ++printed) {
-        if (printed >= most_lines) {
-            to.line(to.paint(ink::dim, fmt::format("      … {} more frames", end - i)));
-            break;
-        }
-        auto run = i;
-        while (run < end && folds(lines[run])) ++run;
-        auto const keep = printed == 0 ? 1u : 0u;
-        if (run - i <= keep + 1) {
-            print_line(to, lines[i++]);
-            continue;
-        }
-        if (keep > 0) print_line(to, lines[i]);
-        to.line(to.paint(ink::dim, folded_text(lines, i + keep, run)));
-        printed += keep;
-        i = run;
+    for (auto const& entry : stack_entries(in, site)) {
+        if (entry.line)
+            print_line(to, *entry.line);
+        else
+            to.line(to.paint(ink::dim, "      " + escaped(entry.instead)));
     }
-    if (stack.cut) to.line(to.paint(ink::dim, "      … deeper frames were not recorded"));
 }
 
 void print_site(page& to, input const& in, findings::site const& site) {
@@ -302,15 +192,46 @@ void print_losses(page& to, input const& in) {
     if (head || in.what.unseen_releases > 0 || !names.empty() || !in.trace.notes().empty()) to.line();
 }
 
-std::string counts_text(findings::analysis const& what) {
-    std::string out;
-    for (auto const s : {findings::severity::error, findings::severity::warning, findings::severity::note}) {
-        auto const count =
-            std::count_if(what.found.begin(), what.found.end(), [s](auto const& f) { return f.severity == s; });
-        if (count == 0) continue;
-        out += (out.empty() ? "" : ", ") + counted(static_cast<std::uint64_t>(count), name_of(s));
+// --- what the gate made of it
+// ------------------------------------------------------------------------------------------
+
+std::string in_short(std::string_view rule, std::string_view title, std::string_view place) {
+    return fmt::format("{}: {}{}{}", rule, title, place.empty() ? "" : ", in ", place);
+}
+
+void print_known(page& to, input const& in) {
+    auto const known = those(in, gate::state::known);
+    if (known.empty()) return;
+    to.line(fmt::format("Known from {}:", escaped(in.outcome.baseline->path)));
+    for (auto const i : known) {
+        auto const& f = in.what.found[i];
+        to.wrapped(escaped(in_short(info(f.rule).name, f.title, gate::place_of(f, in.trace, in.stacks).text())), 4, "-",
+                   ink::plain);
     }
-    return out.empty() ? "nothing found" : out;
+    to.line();
+}
+
+void print_gone(page& to, input const& in) {
+    if (!in.outcome.baseline || in.outcome.baseline->gone.empty()) return;
+    auto const& baseline = *in.outcome.baseline;
+    to.line(fmt::format("No longer there, or not found in this trace (from {}):", escaped(baseline.path)));
+    for (auto const& f : baseline.gone) to.wrapped(escaped(in_short(f.rule, f.title, f.place)), 4, "-", ink::plain);
+    to.line();
+}
+
+void print_suppressions(page& to, input const& in) {
+    auto const& all = in.outcome.suppressions;
+    if (all.empty()) return;
+    to.line(fmt::format("Suppressed: {}", counted(in.outcome.suppressed(), "finding")));
+    for (auto const& s : all) {
+        auto const line = fmt::format("{} by {} ({}:{})", s.matches, s.what.text, s.what.file, s.what.line);
+        to.wrapped(escaped(line) + (s.matches == 0 ? ": stale, nothing matches it any more" : ""), 4, "-", ink::plain);
+    }
+    to.line();
+}
+
+void print_reasons(page& to, input const& in) {
+    for (auto const& reason : in.outcome.reasons) to.line(to.paint(ink::red, "Fails: " + escaped(reason)));
 }
 
 void print_verdict(page& to, input const& in) {
@@ -319,25 +240,50 @@ void print_verdict(page& to, input const& in) {
     if (checked > 0)
         to.line(fmt::format("Ledger of references: {} of {} ran as predicted.",
                             counted(static_cast<std::int64_t>(ledger.agreed)), counted(checked, "destructor")));
+    print_reasons(to, in);
     auto const state = in.what.incomplete.empty() ? "the trace is complete" : "the trace is INCOMPLETE";
-    auto const reached = judge(in.what, in.threshold);
-    auto const colour = reached == verdict::clean ? ink::green : reached == verdict::findings ? ink::red : ink::yellow;
-    to.line(to.paint(colour, fmt::format("Verdict: {}; {}.", counts_text(in.what), state)));
+    auto const reached = in.outcome.reached;
+    auto const colour = reached == gate::verdict::clean      ? ink::green
+                        : reached == gate::verdict::findings ? ink::red
+                                                             : ink::yellow;
+    to.line(to.paint(colour, fmt::format("Verdict: {}; {}.", counts_text(in), state)));
 }
 
 }  // namespace
+
+std::string counts_text(input const& in) {
+    std::string out;
+    for (auto const s : {findings::severity::error, findings::severity::warning, findings::severity::note}) {
+        std::uint64_t count = 0;
+        for (auto const i : those(in, gate::state::open)) count += in.what.found[i].severity == s ? 1 : 0;
+        if (count == 0) continue;
+        out += (out.empty() ? "" : ", ") + counted(count, name_of(s));
+    }
+    auto const nothing = in.outcome.baseline ? "nothing new found" : "nothing found";
+    return out.empty() ? nothing : out;
+}
+
+std::string finding_text(input const& in, std::size_t finding, std::size_t number, style const& how) {
+    page to(how);
+    print_finding(to, in, in.what.found[finding], number);
+    return to.take();
+}
 
 std::string render_text(input const& in, style const& how) {
     page to(how);
     print_head(to, in);
     print_losses(to, in);
-    auto const& found = in.what.found;
-    for (std::size_t i = 0; i < found.size() && i < most_findings; ++i) print_finding(to, in, found[i], i + 1);
-    if (found.size() > most_findings) {
+    auto const open = those(in, gate::state::open);
+    for (std::size_t i = 0; i < open.size() && i < most_findings; ++i)
+        print_finding(to, in, in.what.found[open[i]], i + 1);
+    if (open.size() > most_findings) {
         to.line(fmt::format("{} more, of less weight; --format json has them all.",
-                            counted(found.size() - most_findings, "finding")));
+                            counted(open.size() - most_findings, "finding")));
         to.line();
     }
+    print_known(to, in);
+    print_gone(to, in);
+    print_suppressions(to, in);
     print_verdict(to, in);
     return to.take();
 }

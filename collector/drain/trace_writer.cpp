@@ -151,6 +151,21 @@ void trace_writer::add_phase(process_id process, std::int64_t at, std::string_vi
     phase_(number(process), at, what, number_of(thread), last_event_);
 }
 
+void trace_writer::begin_range(process_id process, std::uint64_t number, std::int64_t at, std::string_view name) {
+    begin();
+    if (!range_)
+        range_.emplace(
+            db_, "INSERT OR IGNORE INTO range (process, number, name, begin, begin_event) VALUES (?, ?, ?, ?, ?)");
+    (*range_)(trace_writer::number(process), number, name, at, last_event_);
+}
+
+void trace_writer::end_range(process_id process, std::uint64_t number, std::int64_t at) {
+    begin();
+    if (!range_end_)
+        range_end_.emplace(db_, "UPDATE range SET end = ?3, end_event = ?4 WHERE process = ?1 AND number = ?2");
+    (*range_end_)(trace_writer::number(process), number, at, last_event_);
+}
+
 void trace_writer::add_environment(process_id process, std::string_view name, std::string_view value) {
     begin();
     environment_(number(process), name, value);

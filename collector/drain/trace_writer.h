@@ -78,6 +78,9 @@ class trace_writer {
     stack_id add_stack(process_id process, bool cut);
     void add_stack_frame(stack_id stack, std::int64_t depth, frame_id frame);
     void add_phase(process_id process, std::int64_t at, std::string_view what, std::optional<thread_id> thread);
+    // Tests and other named parts of the run; `number` names a range within its process.
+    void begin_range(process_id process, std::uint64_t number, std::int64_t at, std::string_view name);
+    void end_range(process_id process, std::uint64_t number, std::int64_t at);
     void add_environment(process_id process, std::string_view name, std::string_view value);
     void add_note(std::optional<process_id> process, std::string_view text);
     void set_unhooked(process_id process, std::string_view name, std::int64_t obtained);
@@ -107,6 +110,7 @@ class trace_writer {
     bool writing_ = false;
     std::int64_t last_event_ = 0;
     statement begin_, commit_;
+    std::optional<statement> range_, range_end_;  // traces begun by an older lastref have no such table
     statement event_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_, frame_module_,
         stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_, unhooked_remove_,
         unhooked_, progress_, progress_forget_;

@@ -56,6 +56,13 @@ bool phase_fits(phase_record const& record, check_limits const& limits) {
            is_time(record.at, limits.first_ticks);
 }
 
+bool range_fits(range_record const& range, check_limits const& limits) {
+    std::size_t const rest = range.length > sizeof range.name ? range.length - sizeof range.name : 0;
+    return range.end <= 1 && range.number != 0 && range.length <= range_name_capacity &&
+           (range.end == 0 || range.length == 0) && has_length(1 + slots_for(rest), range.slots, limits.searching) &&
+           is_time(range.at, limits.first_ticks);
+}
+
 bool content_fits(record_view record, check_limits const& limits) {
     switch (record.type()) {
         case record_type::call:
@@ -70,6 +77,8 @@ bool content_fits(record_view record, check_limits const& limits) {
             return text_fits(record.text(), limits);
         case record_type::phase:
             return phase_fits(record.phase(), limits);
+        case record_type::range:
+            return range_fits(record.range(), limits);
         case record_type::none:
             break;
     }
@@ -82,13 +91,17 @@ std::string_view record_view::module_path() const {
     return {reinterpret_cast<char const*>(bytes() + slot_size), module().path_length};
 }
 
+std::string_view record_view::range_name() const {
+    return {reinterpret_cast<char const*>(bytes() + offsetof(range_record, name)), range().length};
+}
+
 std::string_view record_view::text_bytes() const {
     return {reinterpret_cast<char const*>(bytes() + offsetof(text_record, text)), text().length};
 }
 
 record_state check_record(record_view record, check_limits const& limits) {
     std::uint32_t const slots = record.slots();
-    bool const known = record.type() != record_type::none && record.type() <= record_type::phase;
+    bool const known = record.type() != record_type::none && record.type() <= record_type::range;
     bool const inside = slots >= 1 && slots <= max_record_slots && record.slot + slots <= limits.committed;
     if (!known || !inside) return record_state::bad_length;
     if (content_fits(record, limits)) return record_state::good;

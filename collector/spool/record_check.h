@@ -22,6 +22,8 @@ struct record_view {
     module_record const& module() const { return *reinterpret_cast<module_record const*>(bytes()); }
     text_record const& text() const { return *reinterpret_cast<text_record const*>(bytes()); }
     phase_record const& phase() const { return *reinterpret_cast<phase_record const*>(bytes()); }
+    range_record const& range() const { return *reinterpret_cast<range_record const*>(bytes()); }
+    std::string_view range_name() const;
 
     // The variable parts of a record that has passed check_record.
     std::span<std::uint64_t const> frames() const { return {stack().frames, stack().count}; }

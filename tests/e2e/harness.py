@@ -15,6 +15,7 @@ import time
 import unittest
 
 BUILD = os.environ["LASTREF_BUILD"]
+SOURCE = os.environ.get("LASTREF_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LASTREF = os.path.join(BUILD, "bin", "lastref")
 PRELOAD = os.path.join(BUILD, "lib", "liblastref.so")
 SIMDRIVER = os.path.join(BUILD, "lib", "simdriver")

@@ -5,12 +5,13 @@ And the other way round: every table and view of the trace stands in docs/trace-
 
 import os
 import re
+import shlex
 import subprocess
 
 from sources import arguments, finish, read, repository_files
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
-CODE = re.compile(r"```[^\n]*\n(.*?)```|`([^`\n]+)`", re.S)
+CODE = re.compile(r"```[^\n]*\n(.*?)```|`([^`\n]+)`|^((?: {4}[^\n]*\n)+)", re.S | re.M)
 DEV = re.compile(r"\./dev ([a-z][\w-]*)")
 LASTREF = re.compile(r"(?<![\w/.-])(?:[\w./]*/bin/)?lastref ([a-z][\w-]*)([^\n|]*)")
 OPTION = re.compile(r"(?<=\s)(--[a-z][\w-]*)")
@@ -38,11 +39,24 @@ class Commands:
         done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=60)
         return done.stdout + done.stderr if done.returncode == 0 else None
 
+    def refusal(self, words):
+        """What the option parser has against a command line, None where it takes it. Nothing is run."""
+        done = subprocess.run([self.program, *words, "--help"], cwd=self.root, capture_output=True, text=True, timeout=60)
+        return None if done.returncode == 0 else (done.stdout + done.stderr).splitlines()[0]
+
     def options(self, command):
         """Text of `lastref COMMAND --help`, None where there is no such command."""
         if command not in self.lastref:
             self.lastref[command] = self.ask([self.program, command, "--help"])
         return self.lastref[command]
+
+
+def words_of(text):
+    """As a shell would split it, up to the end of the command; what cannot be split is prose."""
+    try:
+        return shlex.split(re.split(r"[;|&>]|\s#", text)[0])
+    except ValueError:
+        return []
 
 
 def check_commands(path, text, commands):
@@ -55,7 +69,11 @@ def check_commands(path, text, commands):
                 problems.append(f"{path}: lastref {name} is no command")
                 continue
             own = rest.split(" -- ")[0]  # what follows is the recorded program's
-            problems += [f"{path}: lastref {name} has no option {o}" for o in OPTION.findall(own) if o not in told]
+            unknown = [o for o in OPTION.findall(own) if o not in told]
+            problems += [f"{path}: lastref {name} has no option {o}" for o in unknown]
+            refused = None if unknown else commands.refusal([name, *words_of(own)])
+            if refused:
+                problems.append(f"{path}: lastref {name}{own}: {refused}")
     return problems
 
 

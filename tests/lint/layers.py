@@ -27,7 +27,8 @@ MAY_INCLUDE = {
     "analyzer/detectors": ["schema", "analyzer/model", "analyzer/timeline", "analyzer/ledger", "analyzer/findings", *ROWS],
     "analyzer/findings": ["schema", "analyzer/model", "analyzer/symbols", *ROWS],
     # What a pass over a trace came to, not the detectors that took it there.
-    "analyzer/report": ["analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h", *ROWS],
+    "analyzer/gate": ["analyzer/findings", "analyzer/symbols", "analyzer/model", *ROWS],
+    "analyzer/report": ["analyzer/gate", "analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h", *ROWS],
     "analyzer/reference": [],
     "analyzer/cli": ["schema", "analyzer", "collector"],
     "gui": ["schema", "analyzer"],

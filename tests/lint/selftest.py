@@ -245,7 +245,8 @@ class Docs(LintCase):
     def setUp(self):
         super().setUp()
         self.write("dev", "#!/bin/sh\necho '  demo   shows'\necho '  test   tests'\n", 0o755)
-        self.lastref = self.write("lastref", '#!/bin/sh\n[ "$1" = report ] || exit 2\necho "--format TEXT"\n', 0o755)
+        self.lastref = self.write("lastref", '#!/bin/sh\n[ "$1" = report ] || exit 2\n[ "$4" != xml ] || { echo "no xml"; exit 2; }\n'
+                                  'echo "--format TEXT"\n', 0o755)
         self.write("docs/there.md", "here\n")
 
     def test_healthy(self):
@@ -265,6 +266,8 @@ class Docs(LintCase):
                 ("`./dev dance`", "./dev dance is no command"),
                 ("`lastref explain t`", "lastref explain is no command"),
                 ("```\nlastref report --colour t\n```", "lastref report has no option --colour"),
+                ("Thus:\n\n    lastref report --colour t\n", "lastref report has no option --colour"),
+                ("```\nlastref report t --format xml\n```", "lastref report t --format xml: no xml"),
         ):
             with self.subTest(text=text):
                 self.write("README.md", text + "\n")

@@ -21,6 +21,7 @@
 #include "collector/preload/hooks/api_table.h"
 #include "collector/preload/record/drain_start.h"
 #include "collector/preload/record/module.h"
+#include "collector/preload/record/range.h"
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/settings.h"
 #include "collector/preload/record/stack.h"
@@ -224,6 +225,7 @@ void forget_parent() {
     the.header = nullptr;
     the.exit_flags.store(0, std::memory_order_relaxed);
     modules::forget_all();
+    ranges::forget_parent();
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
@@ -302,6 +304,7 @@ bool ensure_recording() {
 void introduce(thread_ring& r) {
     if (introduced.exchange(true, std::memory_order_acq_rel)) return;
     write_texts(r);
+    ranges::introduce(r);
 }
 
 spool::segment_header* segment(std::uint32_t index) {

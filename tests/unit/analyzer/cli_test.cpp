@@ -44,6 +44,7 @@ class commands : public ::testing::Test {
   protected:
     std::string path() { return path_.empty() ? path_ = t.finish().string() : path_; }
     void leak() { main.use(t.context()).call("cuMemAlloc_v2", {.object = 0x1000, .size = 64}); }
+    std::string beside(char const* name) { return (std::filesystem::path(path()).parent_path() / name).string(); }
     result report(std::vector<std::string> options = {}) {
         options.insert(options.begin(), {"report", path()});
         return run(std::move(options));
@@ -119,6 +120,87 @@ TEST_F(commands, colour_follows_the_option) {
     leak();
     EXPECT_EQ(report().out.find('\x1b'), std::string::npos);  // no terminal here
     EXPECT_NE(report({"--color", "always"}).out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(commands, limits) {
+    leak();
+    EXPECT_EQ(report({"--fail-on=none", "--max-leak-bytes", "64"}).status, exit_clean);
+    EXPECT_EQ(report({"--fail-on=none", "--max-leak-bytes", "63"}).status, exit_findings);
+    EXPECT_EQ(report({"--fail-on=none", "--max-outstanding=1"}).status, exit_clean);
+    auto const r = report({"--fail-on=none", "--max-outstanding=0"});
+    EXPECT_EQ(r.status, exit_findings);
+    EXPECT_NE(r.out.find("Fails: 1 object lost, more than --max-outstanding 0."), std::string::npos) << r.out;
+    EXPECT_EQ(report({"--max-leak-bytes", "much"}).status, exit_usage);
+    EXPECT_EQ(report({"--max-outstanding", "-1"}).status, exit_usage);
+}
+
+TEST_F(commands, incomplete_trace_with_findings_has_findings) {
+    leak();
+    t.loss("records_dropped", 1);
+    EXPECT_EQ(report().status, exit_findings);
+    EXPECT_EQ(report({"--fail-on", "error"}).status, exit_incomplete);
+    EXPECT_EQ(report({"--fail-on", "none", "--max-leak-bytes", "1G"}).status, exit_incomplete);
+}
+
+TEST_F(commands, suppressions_written_and_used) {
+    leak();
+    auto const file = beside("s.txt");
+    EXPECT_EQ(report({"--write-suppressions", file}).status, exit_findings);
+    EXPECT_EQ(report({"--write-suppressions", file}).status, exit_usage) << "overwrites nothing";
+    auto const r = report({"--suppressions", file, "--fail-on-stale"});
+    EXPECT_EQ(r.status, exit_clean);
+    EXPECT_NE(r.out.find("Suppressed: 1 finding"), std::string::npos) << r.out;
+    auto const json = nlohmann::json::parse(report({"--suppressions", file, "--format", "json"}).out);
+    EXPECT_EQ(json["findings"].size(), 0u);
+    ASSERT_EQ(json["suppressed"].size(), 1u);
+    EXPECT_EQ(json["suppressed"][0]["suppressed_by"]["file"], file);
+    EXPECT_EQ(json["suppressions"][0]["matches"], 1);
+    std::ofstream(file, std::ios::app) << "failed-free:never_there\n";
+    EXPECT_EQ(report({"--suppressions", file}).status, exit_clean);
+    EXPECT_EQ(report({"--suppressions", file, "--fail-on-stale"}).status, exit_findings);
+}
+
+TEST_F(commands, mistakes_in_files_have_a_place) {
+    main.call("cuCtxGetCurrent");
+    auto const file = beside("x");
+    std::ofstream(file) << "# fine\nallocation-leak\n";
+    auto const s = report({"--suppressions", file});
+    EXPECT_EQ(s.status, exit_usage);
+    EXPECT_NE(s.err.find(file + ":2:1: no colon"), std::string::npos) << s.err;
+    auto const b = report({"--baseline", file});
+    EXPECT_EQ(b.status, exit_usage);
+    EXPECT_NE(b.err.find(file + ":1:1: not JSON"), std::string::npos) << b.err;
+    for (auto const* option : {"--suppressions", "--baseline"}) {
+        EXPECT_EQ(report({option, "/nowhere/x"}).status, exit_usage);
+        auto const r = report({option, "/"});
+        EXPECT_EQ(r.status, exit_usage);
+        EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+        EXPECT_EQ(r.out, "");
+    }
+}
+
+TEST_F(commands, baseline_is_a_report_or_a_trace) {
+    leak();
+    auto const file = beside("base.json");
+    EXPECT_EQ(report({"--format", "json", "-o", file}).status, exit_findings);
+    EXPECT_EQ(report({"--baseline", file}).status, exit_clean);
+    EXPECT_EQ(report({"--baseline", path()}).status, exit_clean);
+    auto const json = nlohmann::json::parse(report({"--baseline", file, "--format", "json"}).out);
+    EXPECT_EQ(json["baseline"]["known"], 1);
+    EXPECT_EQ(json["findings"][0]["baseline"], "known");
+    EXPECT_NE(report({"--baseline", file}).out.find("Known from " + file), std::string::npos);
+}
+
+TEST_F(commands, report_saved_in_other_formats) {
+    leak();
+    auto const file = beside("saved.json");
+    auto const r = report({"--save", "json=" + file});
+    EXPECT_EQ(r.status, exit_findings);
+    EXPECT_NE(r.out.find("Verdict:"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(std::ifstream(file))["findings"].size(), 1u);
+    for (auto const* wrong : {"json", "json=", "xml=f", "=f"})
+        EXPECT_EQ(report({"--save", wrong}).status, exit_usage) << wrong;
+    EXPECT_EQ(report({"--save", "json=/nowhere/f"}).status, exit_usage);
 }
 
 TEST_F(commands, query_prints_tab_separated_values) {

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <stdexcept>
 
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
@@ -271,52 +270,6 @@ TEST(escape, shows_what_could_mislead) {
     EXPECT_EQ(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond Unicode
     EXPECT_EQ(escaped("\xe2\x82"), "\\xe2\\x82");                    // cut off
     EXPECT_EQ(escaped(std::string("a\0b", 3)), "a\\x00b");
-}
-
-findings::finding of(findings::rule r, findings::severity s) {
-    findings::finding f;
-    f.rule = r;
-    f.severity = s;
-    return f;
-}
-
-TEST(fail_on, by_severity) {
-    auto const warning = of(findings::rule::allocation_leak, findings::severity::warning);
-    EXPECT_TRUE(parse_fail_on("warning").matches(warning));
-    EXPECT_TRUE(parse_fail_on("note").matches(warning));
-    EXPECT_FALSE(parse_fail_on("error").matches(warning));
-    EXPECT_FALSE(parse_fail_on("none").matches(warning));
-}
-
-TEST(fail_on, by_rule) {
-    auto const both = parse_fail_on("failed-free,allocation-leak");
-    EXPECT_TRUE(both.matches(of(findings::rule::allocation_leak, findings::severity::note)));
-    EXPECT_FALSE(both.matches(of(findings::rule::user_object_leak, findings::severity::error)));
-    auto const mixed = parse_fail_on("error,allocation-leak");
-    EXPECT_TRUE(mixed.matches(of(findings::rule::user_object_leak, findings::severity::error)));
-    EXPECT_FALSE(mixed.matches(of(findings::rule::user_object_leak, findings::severity::warning)));
-}
-
-TEST(fail_on, wrong_names_are_answered_with_the_right_ones) {
-    for (auto const* text : {"errors", "", "error,", "failed_free"}) {
-        try {
-            parse_fail_on(text);
-            ADD_FAILURE() << text;
-        } catch (std::invalid_argument const& e) {
-            EXPECT_NE(std::string(e.what()).find("user-object-leak"), std::string::npos) << e.what();
-        }
-    }
-}
-
-TEST(verdict, findings_come_before_incompleteness) {
-    findings::analysis what;
-    EXPECT_EQ(judge(what, {}), verdict::clean);
-    what.incomplete.push_back("something");
-    EXPECT_EQ(judge(what, {}), verdict::incomplete);
-    what.found.push_back(of(findings::rule::failed_free, findings::severity::note));
-    EXPECT_EQ(judge(what, {}), verdict::incomplete);
-    what.found.push_back(of(findings::rule::failed_free, findings::severity::error));
-    EXPECT_EQ(judge(what, {}), verdict::findings);
 }
 
 }  // namespace

@@ -1,0 +1,314 @@
+// The formats that CI reads: whole, well formed, and safe with names that want to be markup.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analyzer/findings/fingerprint.h"
+#include "analyzer/report/escape.h"
+#include "analyzer/report/render.h"
+#include "analyzer/report/rule_pages.h"
+#include "tests/unit/analyzer/analyse.h"
+
+namespace lastref::report {
+namespace {
+
+using std::string_literals::operator""s;
+
+// What a program can call itself, its threads and its functions to make a reader see something else.
+std::string const nasty =
+    "\x1b[31m\x9b\x07 <script>alert(1)</script> ]]> --> & \" ' `code` [x](y) @everyone | \\ \xff\xc3\xa9 "
+    "\xe2\x80\xae \xef\xbf\xbf \n## heading\r\n::error::x";
+
+class hostile : public test::trace_builder {
+  public:
+    hostile() {
+        process("/tmp/" + nasty, 5);
+        auto main = thread(nasty).use(context());
+        auto other = thread(nasty).use(1);
+        for (auto* each : {&main, &other})
+            each->call(
+                "cuMemAlloc_v2",
+                {.object = 0x1000u + static_cast<std::uint64_t>(each->id()), .size = 64, .stack = {nasty, "main"}});
+        other.call("cuMemFree_v2", {.object = 0x77, .result = 1, .stack = {"libevil<b>.so!" + nasty}});
+        note(nasty);
+        loss(nasty, 3);
+        ends("abrupt", {}, 9);
+        sql("INSERT INTO unhooked VALUES (1, '<b>cuEvil</b>', 3)");
+    }
+};
+
+class rendered {
+  public:
+    explicit rendered(test::trace_builder& t, std::string const& suppressions = {},
+                      std::optional<gate::baseline> known = {})
+        : names_(t.names()),
+          trace_(store::trace::open(t.finish())),
+          what_(detectors::analyse(trace_)),
+          stacks_(trace_, *names_) {
+        findings::give_fingerprints(what_, trace_, stacks_);
+        outcome_ = gate::judge(what_, trace_, stacks_, {}, gate::parse_suppressions(suppressions, "s<b>.txt"), known);
+    }
+    std::string as(format f) { return render(f, {trace_, what_, stacks_, outcome_}, {false, 100, "/src"}); }
+    findings::analysis const& what() const { return what_; }
+
+  private:
+    std::unique_ptr<symbols::source> names_;
+    store::trace trace_;
+    findings::analysis what_;
+    findings::stacks stacks_;
+    gate::outcome outcome_;
+};
+
+gate::baseline hostile_baseline() {
+    return {"base<b>.json", true, {{"0", "<i>" + nasty, "error", nasty, nasty, 1, 1}}};
+}
+
+constexpr std::array all_formats{format::text,  format::json,     format::sarif,
+                                 format::junit, format::markdown, format::html};
+
+TEST(every_format, names_every_format) {
+    EXPECT_EQ(format_names().size(), all_formats.size());
+    for (auto const& name : format_names()) EXPECT_TRUE(format_named(name));
+    EXPECT_FALSE(format_named("xml"));
+}
+
+// Neither a terminal nor the direction of writing can be steered by a report in any format.
+TEST(every_format, has_no_control_characters) {
+    for (auto const as : all_formats) {
+        hostile t;
+        auto const text = rendered(t, "*:nothing<b>", hostile_baseline()).as(as);
+        for (unsigned char const c : text)
+            ASSERT_TRUE(c >= 0x20 || c == '\n') << static_cast<int>(as) << ": " << int{c};
+        EXPECT_EQ(text.find('\x7f'), std::string::npos);
+        EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << static_cast<int>(as);
+        EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << static_cast<int>(as);
+        EXPECT_EQ(text.find("\xef\xbf\xbf"), std::string::npos) << static_cast<int>(as);
+        EXPECT_EQ(text.find('\xff'), std::string::npos) << static_cast<int>(as);
+        EXPECT_EQ(text.back(), '\n');
+    }
+}
+
+TEST(every_format, of_a_trace_without_anything) {
+    for (auto const as : all_formats) {
+        test::trace_builder t;
+        EXPECT_FALSE(rendered(t).as(as).empty());
+    }
+}
+
+// --- markup ----------------------------------------------------------------------------------------------------------
+
+// Whether tags are balanced, attributes are quoted and every & begins an entity: enough of XML to see markup that came
+// from a name. `empty` are the tags of HTML that are never closed.
+void expect_well_formed(std::string const& text, std::vector<std::string> const& empty = {}) {
+    std::vector<std::string> open;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '&') {
+            auto const end = text.find(';', i);
+            ASSERT_TRUE(end != std::string::npos && end - i < 8) << text.substr(i, 40);
+        }
+        if (text[i] != '<') continue;
+        auto const end = text.find('>', i);
+        ASSERT_NE(end, std::string::npos) << text.substr(i, 40);
+        auto const tag = text.substr(i + 1, end - i - 1);
+        ASSERT_EQ(tag.find('<'), std::string::npos) << tag;
+        ASSERT_EQ(std::count(tag.begin(), tag.end(), '"') % 2, 0) << tag;
+        if (tag[0] == '?' || tag[0] == '!' || tag.ends_with('/')) continue;
+        auto const name = tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" \n") - (tag[0] == '/' ? 1 : 0));
+        if (std::find(empty.begin(), empty.end(), name) != empty.end()) continue;
+        if (tag[0] != '/') {
+            open.push_back(name);
+        } else {
+            ASSERT_FALSE(open.empty()) << tag;
+            ASSERT_EQ(open.back(), name) << text.substr(i, 60);
+            open.pop_back();
+        }
+    }
+    EXPECT_TRUE(open.empty());
+}
+
+TEST(junit_report, is_well_formed_with_hostile_names) {
+    hostile t;
+    auto const text = rendered(t, "*:nothing<b>", hostile_baseline()).as(format::junit);
+    expect_well_formed(text);
+    EXPECT_EQ(text.find("<script"), std::string::npos);
+    EXPECT_EQ(text.find("]]>"), std::string::npos);
+}
+
+std::size_t count(std::string const& text, std::string const& part) {
+    std::size_t out = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++out;
+    return out;
+}
+
+TEST(junit_report, has_a_case_for_each_rule_and_one_for_the_trace) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64, .stack = {"f", "main"}});
+    auto const text = rendered(t).as(format::junit);
+    auto const cases = static_cast<std::size_t>(findings::rule::count) + 2;
+    EXPECT_EQ(count(text, "<testcase "), cases);
+    EXPECT_NE(text.find("tests=\"" + std::to_string(cases) + "\" failures=\"1\" errors=\"0\""), std::string::npos)
+        << text;
+    EXPECT_EQ(count(text, "<failure "), 1u);
+    EXPECT_NE(text.find("<failure type=\"warning\" message=\"1 finding. "), std::string::npos) << text;
+}
+
+TEST(junit_report, an_incomplete_trace_is_an_error) {
+    test::trace_builder t;
+    t.thread("main").call("cuCtxGetCurrent");
+    t.loss("records_dropped", 7);
+    auto const text = rendered(t).as(format::junit);
+    EXPECT_NE(text.find("failures=\"0\" errors=\"1\""), std::string::npos) << text;
+    EXPECT_NE(text.find("<error type=\"incomplete\""), std::string::npos);
+    EXPECT_NE(text.find("name=\"loss records_dropped\" value=\"7\""), std::string::npos);
+}
+
+TEST(junit_report, suppressed_findings_pass) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64, .stack = {"f", "main"}});
+    auto const text = rendered(t, "*:^f$").as(format::junit);
+    EXPECT_EQ(count(text, "<failure "), 0u) << text;
+    EXPECT_NE(text.find("(suppressed)"), std::string::npos);
+}
+
+TEST(html_report, is_well_formed_with_hostile_names) {
+    hostile t;
+    auto const text = rendered(t, "*:nothing<b>", hostile_baseline()).as(format::html);
+    auto const body = text.substr(0, text.find("<style>")) + text.substr(text.find("</style>") + 8);
+    expect_well_formed(body, {"meta"});
+    EXPECT_EQ(text.find("<script"), std::string::npos);
+    EXPECT_EQ(text.find("<b>cuEvil"), std::string::npos);
+}
+
+TEST(html_report, needs_nothing_from_elsewhere) {
+    hostile t;
+    auto const text = rendered(t).as(format::html);
+    for (auto const* part : {"http:", "https:", "src=", "url(", "@import", "<link", "<iframe"})
+        EXPECT_EQ(text.find(part), std::string::npos) << part;
+    EXPECT_NE(text.find("<svg"), std::string::npos);
+    EXPECT_NE(text.find("prefers-color-scheme: dark"), std::string::npos);
+    EXPECT_NE(text.find("name=\"viewport\""), std::string::npos);
+    EXPECT_NE(text.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(markdown_report, names_are_no_markup) {
+    hostile t;
+    auto const text = rendered(t, "*:nothing<b>", hostile_baseline()).as(format::markdown);
+    EXPECT_EQ(text.find("\n## heading"), std::string::npos);
+    EXPECT_EQ(text.find("\n::error"), std::string::npos);
+    // Outside of code blocks nothing of Markdown is left of them.
+    std::string outside;
+    bool block = false;
+    for (std::size_t at = 0; at < text.size();) {
+        auto const line = text.substr(at, text.find('\n', at) - at);
+        at += line.size() + 1;
+        if (line.starts_with("```")) block = !block;
+        if (!block) outside += line + "\n";
+    }
+    EXPECT_FALSE(block) << "every block is closed";
+    for (auto const* part : {"<script", "`code`", "[x](y)", "@everyone", "| \\"})
+        EXPECT_EQ(outside.find(part), std::string::npos) << part;
+}
+
+TEST(markdown_report, a_block_outlasts_its_text) {
+    EXPECT_EQ(markdown_block("a\n"), "```text\na\n```\n");
+    EXPECT_EQ(markdown_block("```\nout\n````"), "`````text\n```\nout\n````\n`````\n");
+    EXPECT_EQ(markdown_block("\x1b"), "```text\n\\x1b\n```\n");
+}
+
+TEST(escaping, of_uris) {
+    EXPECT_EQ(path_uri("/src/a b/\xc3\xa9.cpp"), "file:///src/a%20b/%C3%A9.cpp");
+    EXPECT_EQ(path_uri("/src/a/b.cpp", "/src"), "a/b.cpp");
+    EXPECT_EQ(path_uri("/srcs/b.cpp", "/src"), "file:///srcs/b.cpp");
+    EXPECT_EQ(path_uri("b<\"\n.cpp"), "b%3C%22%0A.cpp");
+    EXPECT_EQ(path_uri(""), "");
+}
+
+TEST(escaping, of_xml) {
+    EXPECT_EQ(xml_escaped("<a b='c' d=\"e\">&\x01"), "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\x01");
+    EXPECT_EQ(xml_escaped("a\0b"s), "a\\x00b");
+    EXPECT_EQ(xml_escaped("\xef\xbf\xbe"), "\\ufffe");
+}
+
+// --- SARIF -----------------------------------------------------------------------------------------------------------
+
+nlohmann::json sarif(test::trace_builder& t, std::string const& suppressions = {},
+                     std::optional<gate::baseline> known = {}) {
+    return nlohmann::json::parse(rendered(t, suppressions, std::move(known)).as(format::sarif))["runs"][0];
+}
+
+TEST(sarif_report, carries_every_rule_with_its_page) {
+    test::trace_builder t;
+    auto const rules = sarif(t)["tool"]["driver"]["rules"];
+    ASSERT_EQ(rules.size(), static_cast<std::size_t>(findings::rule::count));
+    for (auto const& rule : rules) {
+        EXPECT_TRUE(rule["help"]["markdown"].get<std::string>().starts_with("# " + rule["id"].get<std::string>()))
+            << rule["id"];
+        EXPECT_GT(rule["fullDescription"]["text"].get<std::string>().size(), 20u);
+    }
+}
+
+TEST(sarif_report, result_with_places) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64, .stack = {"f", "main"}});
+    main.call("cuMemAlloc_v2", {.object = 0x2000, .size = 64, .stack = {"f", "main"}});
+    auto const run = sarif(t);
+    ASSERT_EQ(run["results"].size(), 1u);
+    auto const& result = run["results"][0];
+    EXPECT_EQ(result["ruleId"], "allocation-leak");
+    EXPECT_EQ(run["tool"]["driver"]["rules"][result["ruleIndex"].get<std::size_t>()]["id"], "allocation-leak");
+    EXPECT_EQ(result["level"], "warning");
+    EXPECT_EQ(result["occurrenceCount"], 2);
+    auto const& location = result["locations"][0];
+    EXPECT_EQ(location["physicalLocation"]["artifactLocation"]["uri"], "demo/f.cpp");
+    EXPECT_EQ(location["physicalLocation"]["artifactLocation"]["uriBaseId"], "%SRCROOT%");
+    EXPECT_EQ(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///src/");
+    EXPECT_EQ(location["physicalLocation"]["region"]["startLine"], 10);
+    EXPECT_EQ(location["logicalLocations"][0]["fullyQualifiedName"], "f");
+    ASSERT_EQ(result["stacks"].size(), 1u);
+    EXPECT_EQ(result["stacks"][0]["frames"][1]["location"]["logicalLocations"][0]["fullyQualifiedName"], "main");
+    EXPECT_EQ(result["stacks"][0]["frames"][1]["module"], "demo");
+    EXPECT_FALSE(result.contains("suppressions"));
+    EXPECT_FALSE(result.contains("baselineState"));
+    EXPECT_EQ(run["invocations"][0]["exitCode"], 1);
+    EXPECT_EQ(run["invocations"][0]["executionSuccessful"], true);
+}
+
+TEST(sarif_report, suppressions_and_baseline) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context());
+    main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64, .stack = {"f", "main"}});
+    main.call("cuMemAlloc_v2", {.object = 0x2000, .size = 64, .stack = {"g", "main"}});
+    auto const results =
+        sarif(t, "allocation-leak:^f$",
+              gate::baseline{"b", true, {{"77", "failed-free", "error", "gone", "", 1, 1}}})["results"];
+    ASSERT_EQ(results.size(), 3u);
+    EXPECT_EQ(results[0]["suppressions"][0]["kind"], "external");
+    EXPECT_EQ(results[1]["baselineState"], "new");
+    EXPECT_FALSE(results[1].contains("suppressions"));
+    EXPECT_EQ(results[2]["baselineState"], "absent");
+    EXPECT_EQ(results[2]["partialFingerprints"]["lastref/v1"], "77");
+}
+
+TEST(sarif_report, an_incomplete_trace_did_not_succeed) {
+    test::trace_builder t;
+    t.thread("main").call("cuCtxGetCurrent");
+    t.loss("records_dropped", 7);
+    auto const invocation = sarif(t)["invocations"][0];
+    EXPECT_EQ(invocation["executionSuccessful"], false);
+    EXPECT_EQ(invocation["exitCode"], 4);
+    EXPECT_FALSE(invocation["toolExecutionNotifications"].empty());
+}
+
+TEST(rule_pages, are_all_there) {
+    for (int i = 0; i < static_cast<int>(findings::rule::count); ++i)
+        EXPECT_FALSE(page_of(static_cast<findings::rule>(i)).empty()) << info(static_cast<findings::rule>(i)).name;
+}
+
+}  // namespace
+}  // namespace lastref::report
