@@ -53,9 +53,9 @@ class share_line {
     clock::time_point last_ = clock::now();
 };
 
-findings::analysis analysed(store::trace const& trace, symbols::stacks& names) {
+findings::analysis analysed(store::trace const& trace, symbols::stacks& names, detectors::settings const& asked) {
     share_line progress("reading " + report::escaped(trace.path()));
-    return detectors::analyse(trace, std::ref(progress), &names);
+    return detectors::analyse(trace, std::ref(progress), &names, asked);
 }
 
 // Symbols are looked up here, ahead of everything that needs them, since it is they that take time.
@@ -68,6 +68,12 @@ void look_up(findings::analysis const& what, symbols::stacks& stacks) {
             for (auto const& site : c.sites) stacks.of(site.call.stack);
         progress(static_cast<double>(++done) / static_cast<double>(what.found.size()));
     }
+}
+
+detectors::settings settings_of(report_options const& options) {
+    detectors::settings out;
+    if (options.warm_up) out.warm_up = static_cast<store::time_ns>(*options.warm_up * 1e9);
+    return out;
 }
 
 int terminal_of(report_options const& options) {
@@ -155,15 +161,17 @@ int usage_line(std::string_view text) {
 
 }  // namespace
 
-explained::explained(std::string const& path, std::string const& symbols)
-    : trace(store::trace::open(path)), what(analysed(trace, names_)), stacks(symbols == "off" ? nameless_ : names_) {
+explained::explained(std::string const& path, std::string const& symbols, detectors::settings const& asked)
+    : trace(store::trace::open(path)),
+      what(analysed(trace, names_, asked)),
+      stacks(symbols == "off" ? nameless_ : names_) {
     look_up(what, stacks);
     findings::give_fingerprints(what, trace, stacks);
 }
 
-gate::baseline earlier_findings(std::string const& path, std::string const& symbols) {
+gate::baseline earlier_findings(std::string const& path, std::string const& symbols, detectors::settings const& asked) {
     if (!gate::is_trace(path)) return gate::read_baseline(path);
-    explained it(path, symbols);
+    explained it(path, symbols, asked);
     if (symbols == "now" && lacks_names(it))
         fmt::print(
             stderr,
@@ -198,6 +206,11 @@ void add_reading_options(CLI::App& command, report_options& options) {
 void add_report_options(CLI::App& command, report_options& options) {
     command.add_option("--save", options.saved, "FORMAT=FILE: write the report in this format, too; may be repeated")
         ->allow_extra_args(false);
+    command
+        .add_option("--warm-up", options.warm_up,
+                    "Seconds from a process's first driver call after which allocations from the driver and loads of "
+                    "code are reported")
+        ->check(CLI::NonNegativeNumber);
     auto* const gate = command.add_option_group("gate", "What makes it fail, by exit status 1");
     gate->add_option(
             "--fail-on", options.fail_on,
@@ -230,8 +243,8 @@ void check(report_options const& options) {
 int report_trace(std::string const& trace, report_options const& options) {
     check(options);
     std::optional<gate::baseline> known;
-    if (!options.baseline.empty()) known = earlier_findings(options.baseline, options.symbols);
-    explained it(trace, options.symbols);
+    if (!options.baseline.empty()) known = earlier_findings(options.baseline, options.symbols, settings_of(options));
+    explained it(trace, options.symbols, settings_of(options));
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);
     report::input const in{it.trace, it.what, it.stacks, outcome};

@@ -1,6 +1,7 @@
 // What `report`, `check` and `diff` share: reading a trace into findings, the options of the gate, and writing reports.
 #pragma once
 
+#include "analyzer/detectors/settings.h"
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
 #include "analyzer/gate/gate.h"
@@ -22,7 +23,7 @@ namespace lastref::cli {
 class explained {
   public:
     // `symbols` is "now" or "off".
-    explained(std::string const& path, std::string const& symbols);
+    explained(std::string const& path, std::string const& symbols, detectors::settings const& asked = {});
 
     store::trace const trace;
 
@@ -39,7 +40,8 @@ class explained {
 };
 
 // The findings of an earlier run: of a report in JSON, or of a trace. Throws gate::input_error and store::error.
-gate::baseline earlier_findings(std::string const& path, std::string const& symbols);
+gate::baseline earlier_findings(std::string const& path, std::string const& symbols,
+                                detectors::settings const& asked = {});
 
 struct report_options {
     std::string symbols = "now";
@@ -48,6 +50,7 @@ struct report_options {
     std::string output;
     bool to_standard_error = false;  // where `output` is empty
     std::vector<std::string> saved;  // FORMAT=FILE
+    std::optional<double> warm_up;   // seconds
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

@@ -3,21 +3,35 @@
 #include "analyzer/detectors/allocation_leak.h"
 #include "analyzer/detectors/capture_interference.h"
 #include "analyzer/detectors/cuda_call_in_callback.h"
+#include "analyzer/detectors/deferred_backlog.h"
 #include "analyzer/detectors/double_free.h"
 #include "analyzer/detectors/failed_free.h"
+#include "analyzer/detectors/first_error.h"
+#include "analyzer/detectors/graph_allocation_leak.h"
 #include "analyzer/detectors/graph_exec_growth.h"
 #include "analyzer/detectors/handle_leak.h"
+#include "analyzer/detectors/incomplete_recipe.h"
+#include "analyzer/detectors/ipc_order.h"
+#include "analyzer/detectors/late_module_load.h"
 #include "analyzer/detectors/pinned_free_in_flight.h"
+#include "analyzer/detectors/pool_retention.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
+#include "analyzer/detectors/ptds_graph_attach.h"
 #include "analyzer/detectors/shutdown_release.h"
+#include "analyzer/detectors/slow_callback.h"
+#include "analyzer/detectors/stale_graph_reference.h"
+#include "analyzer/detectors/steady_state_allocation.h"
 #include "analyzer/detectors/unordered_free.h"
 #include "analyzer/detectors/user_object_leak.h"
 #include "analyzer/detectors/user_object_over_release.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/world.h"
-#include "analyzer/timeline/completion.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 namespace lastref::detectors {
 namespace {
@@ -43,52 +57,64 @@ class call_counter : public model::observer {
     std::vector<std::uint64_t> counts_;
 };
 
-// Everything that listens, in the order in which it is told: what others ask comes first; causes come before
-// consequences.
+using rules = std::vector<std::unique_ptr<detector>>;
+
+template <class... Rules>
+rules made(case_file const& file) {
+    rules out;
+    (out.push_back(std::make_unique<Rules>(file)), ...);
+    return out;
+}
+
+// In the order in which they are told, and in which they report: causes before consequences.
+rules all_rules(case_file const& file) {
+    return made<first_error, cuda_call_in_callback, capture_interference, double_free, failed_free, shutdown_release,
+                user_object_over_release, graph_exec_growth, user_object_leak, stale_graph_reference,
+                graph_allocation_leak, incomplete_recipe, ptds_graph_attach, ptds_cross_thread_free, unordered_free,
+                pinned_free_in_flight, ipc_order, deferred_backlog, allocation_leak, handle_leak, pool_retention,
+                slow_callback, steady_state_allocation, late_module_load>(file);
+}
+
+// Everything that listens; what others ask is told first.
 struct listeners {
-    listeners(store::trace const& trace, findings::stacks* names)
-        : calls(trace), links(trace), places(trace), owners(trace, names), trace_(trace) {}
+    listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
+        : calls(trace), links(trace), places(trace), owners(trace, names), file{trace,      places, owners,
+                                                                                accountant, order,  uses,
+                                                                                links,      found,  asked} {}
 
     void listen_to(model::world& world) {
-        for (model::observer* each : std::initializer_list<model::observer*>{
-                 &calls, &completion, &order, &uses, &links, &accountant, &cuda_call_in_callback_,
-                 &capture_interference_, &double_free_, &failed_free_, &shutdown_release_, &user_object_over_release_,
-                 &graph_exec_growth_, &user_object_leak_, &ptds_cross_thread_free_, &unordered_free_,
-                 &pinned_free_in_flight_, &allocation_leak_, &handle_leak_})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &accountant})
             world.add(*each);
+        for (auto const& each : all) world.add(*each);
     }
 
     call_counter calls;
-    timeline::completion completion;
     timeline::order order;
     timeline::uses uses{order};
-    ledger::accountant accountant{completion};
+    ledger::accountant accountant{order};
     payload_links links;
     findings::places places;
     findings::owners owners;
     findings::collection found;
-    store::trace const& trace_;
-    case_file file{trace_, places, owners, accountant, order, uses, links, found};
-    cuda_call_in_callback cuda_call_in_callback_{file};
-    capture_interference capture_interference_{file};
-    double_free double_free_{file};
-    failed_free failed_free_{file};
-    shutdown_release shutdown_release_{file};
-    user_object_over_release user_object_over_release_{file};
-    graph_exec_growth graph_exec_growth_{file};
-    user_object_leak user_object_leak_{file};
-    ptds_cross_thread_free ptds_cross_thread_free_{file};
-    unordered_free unordered_free_{file};
-    pinned_free_in_flight pinned_free_in_flight_{file};
-    allocation_leak allocation_leak_{file};
-    handle_leak handle_leak_{file};
+    case_file file;
+    rules all = all_rules(file);
 };
+
+// A destructor that the ledger did not expect: what it says of references is then missing something.
+void add_disagreements(findings::analysis& out) {
+    if (out.ledger.unexpected == 0) return;
+    for (auto& loss : out.losses) {
+        if (loss.name != "ledger_disagreements") continue;
+        loss.count = static_cast<std::int64_t>(out.ledger.unexpected);
+        loss.text += fmt::format(" (the first is event {})", out.ledger.first_unexpected.value);
+    }
+}
 
 }  // namespace
 
 findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress,
-                           findings::stacks* names) {
-    listeners all(trace, names);
+                           findings::stacks* names, settings const& asked) {
+    listeners all(trace, names, asked);
     model::world world(trace);
     all.listen_to(world);
     world.run(progress);
@@ -106,6 +132,7 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
     auto const& ledger = all.accountant.accuracy();
     out.ledger = {ledger.predicted, ledger.agreed, ledger.unexpected, ledger.first_unexpected};
     out.losses = findings::losses_of(trace);
+    add_disagreements(out);
     out.incomplete = findings::reasons_incomplete(trace, out.losses, out.used_driver);
     for (auto const& process : world.processes())
         if (process->graphs().parts_left_out() > 0)

@@ -1,6 +1,7 @@
 // From a trace to findings: the one pass with everything that listens to it.
 #pragma once
 
+#include "analyzer/detectors/settings.h"
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
 #include "analyzer/store/trace.h"
@@ -12,6 +13,6 @@ namespace lastref::detectors {
 // Throws store::error. `progress` is given the share that is done, 0 to 1. `names` tell the CUDA runtime, where it is
 // linked statically, from the program's own code; without them its clean-up at exit is doubted instead.
 findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress = {},
-                           findings::stacks* names = nullptr);
+                           findings::stacks* names = nullptr, settings const& asked = {});
 
 }  // namespace lastref::detectors

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/detectors/payload_links.h"
+#include "analyzer/detectors/settings.h"
 #include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/finding.h"
 #include "analyzer/findings/fingerprint.h"
@@ -28,6 +29,7 @@ struct case_file {
     timeline::uses const& uses;
     payload_links const& links;
     findings::collection& found;
+    settings const& asked;
 };
 
 class detector : public model::observer {
@@ -63,6 +65,11 @@ class detector : public model::observer {
 
     // "on stream 0x50", or nothing for a call that has none.
     std::string on_stream(model::origin const& call) const;
+
+    // The call began after the end of warm-up; never where none was asked for.
+    bool warmed_up(model::process_state const& process, model::event const& e) const {
+        return file_.asked.warm_up && e.row.begin - process.first_event() >= *file_.asked.warm_up;
+    }
 
     case_file const& file_;
 };

@@ -41,8 +41,9 @@ failed_free::failure failed_free::about_nothing_live(model::process_state const&
 }
 
 void failed_free::on_event(model::process_state const& process, model::event const& e) {
-    // Told by double-free and cuda-call-in-callback.
+    // Told by double-free, cuda-call-in-callback and first-error.
     if (!is_refused_release(e) || is_double_free(process, e) || is_refused_in_callback(e.row)) return;
+    if (is_sticky(e.row.result)) return;
     if (e.subject == nullptr) return count(process, about_nothing_live(process, e));
     auto const [known, fresh] = open_.try_emplace(e.subject->id);
     if (fresh)
@@ -181,11 +182,6 @@ void failed_free::explain(finding& out, group const& g) const {
         out.advice =
             "Release after the capture has ended, on the thread that captures with a relaxed mode "
             "(cuThreadExchangeStreamCaptureMode), or use cudaStreamCaptureModeThreadLocal for captures.";
-    } else if (is_sticky(result)) {
-        out.why =
-            "The context had failed before: after such an error every call on it answers the same, until it is "
-            "destroyed.";
-        out.advice = "Look for the first call that failed. What this context held goes with it; no free will help.";
     } else if (g.first.now == state::inside) {
         out.why =
             "Only the address that an allocation returned frees it; this one points further in. The allocation stays.";

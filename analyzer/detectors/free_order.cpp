@@ -29,11 +29,21 @@ bool beside_legacy(timeline::order const& order, model::stream_identity const& a
 
 }  // namespace
 
+bool frees_under_another_context(model::process_state const& process, model::event const& e) {
+    if (e.kind() != event_kind::memory_free_async || !e.row.succeeded() || e.subject == nullptr) return false;
+    bool const by_token =
+        e.stream.kind == model::stream_kind::legacy || e.stream.kind == model::stream_kind::per_thread;
+    if (!by_token || !is_pool_memory(e.subject->kind) || process.capturing(e.stream)) return false;
+    auto const made = e.subject->created.context;
+    return made && e.row.context && made != e.row.context;
+}
+
 std::optional<unordered_pair> unordered_use(case_file const& file, model::process_state const& process,
                                             model::event const& e) {
     bool const frees = e.kind() == event_kind::memory_free_async || e.kind() == event_kind::memory_free;
     if (!frees || !e.row.succeeded() || e.subject == nullptr || !is_pool_memory(e.subject->kind)) return {};
-    if (process.capturing(e.stream)) return {};
+    if (process.capturing(e.stream) || frees_under_another_context(process, e)) return {};
+    if (file.found.claimed(e.subject->id)) return {};
     std::optional<unordered_pair> out;
     for (auto const& use : file.uses.of(e.subject->id)) {
         if (in_order(file, use, e)) continue;

@@ -18,6 +18,10 @@ struct unordered_pair {
     bool beside_legacy = false;  // one is the legacy stream, and the other does not join it
 };
 
+// A free by a default-stream token while another context is current than when the memory was allocated: told by
+// incomplete-recipe.
+bool frees_under_another_context(model::process_state const& process, model::event const& e);
+
 // The latest use that has no order with the free that the event is; none for other events, and for frees in order.
 std::optional<unordered_pair> unordered_use(case_file const& file, model::process_state const& process,
                                             model::event const& e);

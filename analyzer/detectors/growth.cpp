@@ -21,7 +21,10 @@ std::int64_t growth::live_at(store::time_ns at) const {
 }
 
 bool growth::steady(std::int64_t live_at_end, store::time_ns begin, store::time_ns end) const {
-    if (live_at_end < enough || end <= begin) return false;
+    if (live_at_end < enough || end <= begin || points_.empty()) return false;
+    // A place that came into use later is judged from then on, as long as that is half of the run.
+    auto const own = points_.front().at;
+    if (end - own >= (end - begin) / 2) begin = std::max(begin, own);
     std::int64_t before = 0;
     for (int quarter = 1; quarter <= 3; ++quarter) {
         auto const live = live_at(begin + (end - begin) / 4 * quarter);

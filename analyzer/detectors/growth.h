@@ -15,7 +15,8 @@ class growth {
     void sample(store::time_ns at, std::int64_t live);
 
     // True where the count rose through the whole run, from `begin` to `end`: at least `enough` alive at the end, and
-    // each quarter of the time ends higher than the one before it. What a program sets up once and keeps does not.
+    // each quarter of the time ends higher than the one before it. What a program sets up once and keeps does not. The
+    // time begins with the first sample, where at least half of the run is left then.
     bool steady(std::int64_t live_at_end, store::time_ns begin, store::time_ns end) const;
 
   private:

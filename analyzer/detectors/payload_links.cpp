@@ -53,6 +53,12 @@ void payload_links::on_released(model::process_state const&, model::object const
 
 bool payload_links::close_by(payload_link const& l) const {
     if (l.by_address) return true;
+    auto const [slot, fresh] = near_.try_emplace({l.memory.created.stack, l.created.stack}, false);
+    if (fresh) slot->second = near(l);
+    return slot->second;
+}
+
+bool payload_links::near(payload_link const& l) const {
     auto const memory = trace_.stack_of(l.memory.created.stack).frames;
     auto const object = trace_.stack_of(l.created.stack).frames;
     if (memory.empty() || object.empty()) return false;

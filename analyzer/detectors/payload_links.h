@@ -6,6 +6,7 @@
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/model/observer.h"
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -42,8 +43,10 @@ class payload_links : public model::observer {
 
     void link(model::process_state const& process, model::event const& e);
     bool close_by(payload_link const& l) const;
+    bool near(payload_link const& l) const;
 
     store::trace const& trace_;
+    mutable std::map<std::pair<store::stack_id, store::stack_id>, bool> near_;  // by the two stacks, looked up once
     std::unordered_map<store::thread_id, last_allocation> last_;
     std::unordered_map<model::object_id, payload_link> by_memory_;
     std::unordered_map<model::object_id, model::object_id> memory_of_;  // by user object

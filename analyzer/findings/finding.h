@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace lastref::findings {
@@ -71,6 +72,11 @@ class collection {
     void explain(model::object_id object, std::size_t finding) { explained_.emplace(object, finding); }
     bool explained(model::object_id object) const { return explained_.contains(object); }
 
+    // A rule will tell of the object, and others leave it alone; for what is decided before findings are made.
+    void claim(model::object_id object) { claimed_.insert(object); }
+    void give_up(model::object_id object) { claimed_.erase(object); }
+    bool claimed(model::object_id object) const { return claimed_.contains(object); }
+
     // The finding that explains the object.
     std::optional<std::size_t> explanation(model::object_id object) const {
         auto const found = explained_.find(object);
@@ -84,6 +90,7 @@ class collection {
     std::vector<finding> findings_;
     std::unordered_map<std::string, std::size_t> by_fingerprint_;
     std::unordered_map<model::object_id, std::size_t> explained_;
+    std::unordered_set<model::object_id> claimed_;
 };
 
 }  // namespace lastref::findings

@@ -44,6 +44,15 @@ std::uint64_t places::key(store::stack_id stack) {
     return slot->second = h.value();
 }
 
+std::uint64_t places::of_address(store::process_id process, std::uint64_t address) const {
+    for (auto const& module : trace_.modules()) {
+        if (module.process != process || address < module.begin || address >= module.end) continue;
+        std::string_view const path = module.path;
+        return hash().add(path.substr(path.rfind('/') + 1)).add(address - module.load_bias).value();
+    }
+    return 0;
+}
+
 // --- names -----------------------------------------------------------------------------------------------------------
 
 namespace {

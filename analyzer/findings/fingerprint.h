@@ -31,6 +31,9 @@ class places {
 
     std::uint64_t key(store::stack_id stack);  // 0 where there is no stack
 
+    // The place of code at `address`; 0 where no loaded file covers it.
+    std::uint64_t of_address(store::process_id process, std::uint64_t address) const;
+
   private:
     store::trace const& trace_;
     std::unordered_map<store::stack_id, std::uint64_t> known_;

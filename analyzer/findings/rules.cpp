@@ -19,6 +19,19 @@ constexpr std::array<rule_info, static_cast<std::size_t>(rule::count)> rules{{
     {"allocation-leak", "Memory was still allocated when the process ended."},
     {"handle-leak", "A graph, stream, event, context, module, library or pool was never destroyed."},
     {"graph-exec-growth", "Executable graphs of one place only grow in number."},
+    {"incomplete-recipe", "A free depended on the context that happened to be current."},
+    {"ptds-graph-attach",
+     "Memory of a per-thread default stream was given to a graph, whose release cannot keep that stream's order."},
+    {"stale-graph-reference", "A graph was launched that names memory or a payload that was gone."},
+    {"graph-allocation-leak", "Memory of a graph's allocation node was never freed."},
+    {"pool-retention",
+     "Memory is held by pools without use: destroyed in use, trimmed too early, reserved far above used."},
+    {"slow-callback", "A callback held up the thread that the driver runs all callbacks on."},
+    {"deferred-backlog", "Payloads waited long for the clean-up that their destructors had handed on."},
+    {"ipc-order", "Memory of another process was closed or freed in a wrong order, or imported twice."},
+    {"first-error", "The first call that returned an error after which a context is lost."},
+    {"steady-state-allocation", "Memory was allocated from the driver after warm-up."},
+    {"late-module-load", "Code was loaded after warm-up."},
 }};
 
 }  // namespace

@@ -23,6 +23,17 @@ enum class rule : std::uint8_t {
     allocation_leak,
     handle_leak,
     graph_exec_growth,
+    incomplete_recipe,
+    ptds_graph_attach,
+    stale_graph_reference,
+    graph_allocation_leak,
+    pool_retention,
+    slow_callback,
+    deferred_backlog,
+    ipc_order,
+    first_error,
+    steady_state_allocation,
+    late_module_load,
     count
 };
 

@@ -44,9 +44,10 @@ void accountant::on_event(model::process_state const&, model::event const& e) {
             return on_destructor(e);
         case k::graph_launch:
             if (e.subject && e.row.succeeded()) {
+                auto const work = order_.work(e);
                 auto& launches = launches_[e.subject->id];
-                std::erase_if(launches, [&e](launch const& l) { return l.stream == e.stream; });
-                launches.push_back({e.stream, e.row.end()});
+                std::erase_if(launches, [&work](timeline::point const& l) { return l.stream == work.stream; });
+                launches.push_back(work);
             }
             return;
         default:
@@ -110,11 +111,11 @@ void accountant::on_owner_copied(model::process_state const&, model::object cons
     book_.copy(from.id, to.id);
 }
 
-accountant::launch const* accountant::running(object_id exec) const {
+timeline::point const* accountant::running(object_id exec) const {
     auto const found = launches_.find(exec);
     if (found == launches_.end()) return nullptr;
     for (auto const& each : found->second)
-        if (!completion_.done(each.stream, each.at)) return &each;
+        if (!order_.completed(each)) return &each;
     return nullptr;
 }
 
@@ -128,7 +129,7 @@ void accountant::on_owner_gone(model::process_state const& process, model::objec
         }
         object_id const id{pending_ids | ++next_pending_};
         auto const* whole = process.graphs().find(root);
-        pending_.push_back({id, whole ? whole->self : owner, e.where(), launched->stream, launched->at});
+        pending_.push_back({id, whole ? whole->self : owner, e.where(), *launched});
         book_.hand_over(owner.id, id);
     } else {
         book_.drop(owner.id);
@@ -140,7 +141,7 @@ void accountant::on_owner_gone(model::process_state const& process, model::objec
 
 void accountant::settle() {
     std::erase_if(pending_, [this](pending_release const& p) {
-        if (!completion_.done(p.stream, p.launched)) return false;
+        if (!order_.completed(p.launch)) return false;
         book_.drop(p.id);
         return true;
     });

@@ -4,7 +4,7 @@
 
 #include "analyzer/ledger/book.h"
 #include "analyzer/model/observer.h"
-#include "analyzer/timeline/completion.h"
+#include "analyzer/timeline/order.h"
 
 #include <deque>
 #include <unordered_map>
@@ -25,14 +25,13 @@ struct pending_release {
     object_id id;         // as owner in the book
     model::object exec;   // what it was
     model::origin ended;  // the call that destroyed or updated it
-    model::stream_identity stream;
-    store::time_ns launched = 0;
+    timeline::point launch;
 };
 
 class accountant : public model::observer {
   public:
-    // `completion` must be told of each event before the accountant.
-    explicit accountant(timeline::completion const& completion) : completion_(completion) {}
+    // `order` must be told of each event before the accountant.
+    explicit accountant(timeline::order const& order) : order_(order) {}
 
     void on_event(model::process_state const& process, model::event const& e) override;
     void on_owner_copied(model::process_state const& process, model::object const& from, model::object const& to,
@@ -45,10 +44,6 @@ class accountant : public model::observer {
     pending_release const* pending(object_id owner) const;
 
   private:
-    struct launch {
-        model::stream_identity stream;
-        store::time_ns at = 0;
-    };
     static constexpr std::size_t most_pending = 1 << 16;
 
     void on_user_object(model::event const& e);
@@ -56,12 +51,13 @@ class accountant : public model::observer {
     std::int64_t held(account const& of) const;
     void check_early(model::event const& e);
     void settle();
-    launch const* running(object_id exec) const;
+    timeline::point const* running(object_id exec) const;
 
-    timeline::completion const& completion_;
+    timeline::order const& order_;
     book book_;
     ledger::accuracy accuracy_;
-    std::unordered_map<object_id, std::vector<launch>> launches_;  // latest launch of each executable graph, by stream
+    std::unordered_map<object_id, std::vector<timeline::point>>
+        launches_;  // latest launch of each executable graph, by stream
     // Destructors that ran while references were counted. A call that gives up references and is recorded at its end
     // (an update of an executable graph) may still explain them: they ran inside it.
     struct early_destructor {

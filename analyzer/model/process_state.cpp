@@ -237,6 +237,7 @@ void process_state::take_special(event& e) {
         case k::graph_instantiate:
         case k::graph_exec_update:
         case k::graph_exec_child_set:
+        case k::graph_exec_node_set:
         case k::graph_exec_destroy:
         case k::graph_launch:
             return take_exec(e);
@@ -332,6 +333,9 @@ void process_state::take_node(event& e) {
     auto const& row = e.row;
     if (e.kind() == k::graph_add_child) return take_child(e, row.other, row.object, row.extra, 0);
     if (e.kind() == k::graph_body) return take_child(e, row.other, row.extra, 0, row.object);
+    bool const names_graph =
+        e.kind() == k::graph_add_node || e.kind() == k::graph_add_memory_alloc || e.kind() == k::graph_add_memory_free;
+    if (names_graph) e.related = graphs_.find_graph(row.other);
     if (e.kind() == k::graph_add_memory_alloc && row.succeeded() && row.extra != 0)
         graph_memory_[row.extra] = e.where();
     if (e.kind() == k::graph_destroy_node && done(e))

@@ -4,8 +4,8 @@
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
-#include "analyzer/symbols/short_name.h"
 #include "analyzer/report/stack_lines.h"
+#include "analyzer/symbols/short_name.h"
 
 #include <fmt/core.h>
 

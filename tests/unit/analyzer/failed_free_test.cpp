@@ -100,7 +100,7 @@ TEST_F(failed_free, default_pool_with_the_handle_of_a_destroyed_one) {
 
 TEST_F(failed_free, object_that_went_with_its_context_is_a_warning) {
     main.use(context).call("cuMemAlloc_v2", {.object = buffer, .size = mib});
-    worker.call("cuMemFree_v2", {.object = buffer, .result = 700});
+    worker.call("cuMemFree_v2", {.object = buffer, .result = 201});
     main.call("cuCtxDestroy_v2", {.object = 0xc0});
     auto const f = only(rule::failed_free);
     EXPECT_EQ(f.severity, severity::warning);

@@ -47,6 +47,12 @@ class ledger_events : public ::testing::Test {
         auto const what = analyse(t);
         EXPECT_EQ(what.ledger.unexpected, 1u);
         EXPECT_EQ(what.ledger.agreed, 0u);
+        auto const loss = std::find_if(what.losses.begin(), what.losses.end(),
+                                       [](auto const& l) { return l.name == "ledger_disagreements"; });
+        ASSERT_NE(loss, what.losses.end());
+        EXPECT_EQ(loss->count, 1);
+        ASSERT_EQ(what.incomplete.size(), 1u);
+        EXPECT_NE(what.incomplete[0].find(" is event "), std::string::npos) << what.incomplete[0];
     }
     findings::finding leak() {
         auto const what = analyse(t);

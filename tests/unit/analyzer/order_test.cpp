@@ -277,8 +277,10 @@ TEST_F(order, non_blocking_streams_do_not_join_the_legacy_one) {
 }
 
 TEST_F(order, legacy_streams_of_two_contexts_have_none) {
-    allocate(legacy);
-    main.call("cuMemFreeAsync", {.stream = legacy, .object = buffer, .context = t.context(0xd0)});
+    auto const second = t.context(0xd0);
+    main.call("cuMemAllocAsync", {.stream = a, .object = buffer, .size = mib});
+    main.call("cuMemsetD8Async", {.stream = legacy, .object = buffer, .size = 64, .context = second});
+    free_on(legacy);
     expect_unordered();
 }
 

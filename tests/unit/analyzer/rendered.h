@@ -8,12 +8,12 @@
 
 namespace lastref::test {
 
-inline std::string rendered(trace_builder& t) {
+inline std::string rendered(trace_builder& t, detectors::settings const& asked = {}) {
     auto const names = t.names();
     auto const path = t.finish();
     auto const trace = store::trace::open(path);
     symbols::stacks stacks(trace, *names);
-    auto const what = detectors::analyse(trace, {}, &stacks);
+    auto const what = detectors::analyse(trace, {}, &stacks, asked);
     auto out = report::render(report::format::text, {trace, what, stacks, {}}, {});
     for (auto at = out.find(path.string()); at != std::string::npos; at = out.find(path.string()))
         out.replace(at, path.string().size(), "demo.lastref");

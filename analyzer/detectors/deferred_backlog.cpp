@@ -1,0 +1,90 @@
+#include "analyzer/detectors/deferred_backlog.h"
+
+#include "analyzer/findings/wording.h"
+
+#include <fmt/core.h>
+
+namespace lastref::detectors {
+
+void deferred_backlog::measure(backlog& b, store::time_ns now) {
+    if (b.waiting_now.size() < many) return;
+    auto const& oldest = b.waiting_now.begin()->second;
+    auto const age = now - oldest.destructor.at;
+    if (age < long_ago || b.waiting_now.size() < b.worst.count) return;
+    b.worst = {b.waiting_now.size(), b.bytes, age, oldest, b.inferred == 0};
+    b.drained = {};
+}
+
+void deferred_backlog::on_event(model::process_state const&, model::event const& e) {
+    if (e.kind() != event_kind::callback_user_object || e.subject == nullptr) return;
+    auto const* link = file_.links.of_user_object(e.subject->id);
+    if (link == nullptr) return;
+    auto& b = backlogs_[e.process];
+    if (b.of_memory.try_emplace(link->memory.id, e.row.id).second) {
+        b.waiting_now[e.row.id] = {link->memory, e.where(), link->by_address};
+        b.bytes += link->memory.bytes;
+        b.inferred += link->by_address ? 0 : 1;
+    }
+    measure(b, e.row.begin);
+}
+
+void deferred_backlog::on_released(model::process_state const& process, model::object const& gone,
+                                   model::event const& e, model::release_cause) {
+    if (!model::is_memory(gone.kind) || backlogs_.empty()) return;
+    auto const found = backlogs_.find(process.process().id);
+    if (found == backlogs_.end()) return;
+    auto& b = found->second;
+    auto const known = b.of_memory.find(gone.id);
+    if (known == b.of_memory.end()) return;
+    measure(b, e.row.begin);
+    auto const freed = b.waiting_now.find(known->second);
+    b.inferred -= freed->second.by_address ? 0 : 1;
+    b.waiting_now.erase(freed);
+    b.of_memory.erase(known);
+    b.bytes -= gone.bytes;
+    if (b.worst.count > 0 && !b.drained.event) b.drained = e.where();
+}
+
+// What is never freed is a leak, and told as one; this rule is about what came late.
+void deferred_backlog::on_process_end(model::process_state const& process) {
+    auto const found = backlogs_.find(process.process().id);
+    if (found == backlogs_.end()) return;
+    auto const& b = found->second;
+    if (b.worst.count > 0 && b.waiting_now.size() < b.worst.count) report(process, b);
+    backlogs_.erase(found);
+}
+
+void deferred_backlog::report(model::process_state const& process, backlog const& b) {
+    auto const& w = b.worst;
+    tally all;
+    all.add(w.oldest.destructor.at, &w.oldest.memory);
+    auto out = finding_of(rule::deferred_backlog, process, all,
+                          findings::hash().add(place_of(w.oldest.memory.created)).add(place_of(b.drained)).value());
+    out.count = w.count;
+    out.bytes = w.bytes;
+    out.last_seen = b.drained.at;
+    out.severity = severity::warning;
+    out.confidence = w.by_address ? confidence::likely : confidence::possible;
+    out.confidence_reason = w.by_address ? "the user objects' payloads are this memory"
+                                         : "that the user objects stand for this memory is inferred: same thread, same "
+                                           "function, allocated just before";
+    out.title = fmt::format("{} waited for their clean-up at one time ({}), the oldest for {}",
+                            findings::counted(w.count, "payload"), findings::bytes_text(w.bytes),
+                            findings::duration_text(w.age));
+    out.what.push_back(
+        fmt::format("The oldest one's destructor ran at {}; its memory was freed much later, in one go with the "
+                    "others.",
+                    findings::time_text(w.oldest.destructor.at)));
+    out.why =
+        "A destructor must not call the driver, so it hands its payload on. Until somebody cleans up, the memory is "
+        "lost to "
+        "the program: a queue that is drained seldom costs as much as a leak.";
+    out.advice =
+        "Wake the thread that drains the queue from the destructor, or drain it with every step of the program.";
+    out.sites.push_back(site_of("allocated", w.oldest.memory.created));
+    out.sites.push_back(site_of("destructor ran", w.oldest.destructor));
+    if (b.drained.event) out.sites.push_back(site_of("drained", b.drained));
+    file_.found.add(std::move(out));
+}
+
+}  // namespace lastref::detectors
