@@ -43,6 +43,7 @@ struct report_options {
     std::string output;
     bool to_standard_error = false;  // where `output` is empty
     std::vector<std::string> saved;  // FORMAT=FILE
+    bool by_range = false;
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

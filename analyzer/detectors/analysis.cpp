@@ -2,6 +2,7 @@
 
 #include "analyzer/detectors/allocation_leak.h"
 #include "analyzer/detectors/failed_free.h"
+#include "analyzer/detectors/left_in_ranges.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
 #include "analyzer/detectors/shutdown_release.h"
 #include "analyzer/detectors/user_object_leak.h"
@@ -38,17 +39,19 @@ class call_counter : public model::observer {
 // consequences.
 struct listeners {
     explicit listeners(store::trace const& trace)
-        : calls(trace), accountant(completion), links(trace), places(trace), file{trace,      places, accountant,
-                                                                                  completion, links,  found} {}
+        : calls(trace), left(trace), accountant(completion), links(trace), places(trace), file{trace,      places,
+                                                                                               accountant, completion,
+                                                                                               links,      found} {}
 
     void listen_to(model::world& world) {
         for (model::observer* each :
              std::initializer_list<model::observer*>{&calls, &completion, &links, &accountant, &failed, &shutdown,
-                                                     &user_objects, &cross_thread, &allocations})
+                                                     &user_objects, &cross_thread, &allocations, &left})
             world.add(*each);
     }
 
     call_counter calls;
+    left_in_ranges left;
     timeline::completion completion;
     ledger::accountant accountant;
     payload_links links;
@@ -88,6 +91,7 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
         if (process->graphs().parts_left_out() > 0)
             out.incomplete.push_back("Graphs are nested so deep that not all references in them were followed.");
     out.found = all.found.take();
+    out.left = all.left.take();
     return out;
 }
 

@@ -258,6 +258,27 @@ void print_suppressions(page& to, input const& in) {
     to.line();
 }
 
+std::string amount(findings::range_share const& share) {
+    auto const count = counted(static_cast<std::int64_t>(share.count));
+    return share.bytes == 0 ? count : fmt::format("{}, {}", count, findings::bytes_text(share.bytes));
+}
+
+void print_ranges(page& to, input const& in) {
+    auto const left = left_by_range(in);
+    to.line(fmt::format("By range: {} of {} left something", left.size(), counted(in.trace.ranges().size(), "range")));
+    for (auto const& each : left) {
+        to.wrapped(escaped(in.trace.ranges()[each.range].name), 4, "-", ink::bold);
+        for (auto const& share : each.shares) {
+            auto const& f = in.what.found[share.finding];
+            auto const place = gate::place_of(f, in.trace, in.stacks).text();
+            to.wrapped(escaped(fmt::format("{} {} ({}){}{}", name_of(f.severity), info(f.rule).name, amount(share),
+                                           place.empty() ? "" : " in ", place)),
+                       6, {}, ink::plain, 2);
+        }
+    }
+    to.line();
+}
+
 void print_reasons(page& to, input const& in) {
     for (auto const& reason : in.outcome.reasons) to.line(to.paint(ink::red, "Fails: " + escaped(reason)));
 }
@@ -312,6 +333,7 @@ std::string render_text(input const& in, style const& how) {
     print_known(to, in);
     print_gone(to, in);
     print_suppressions(to, in);
+    if (how.by_range) print_ranges(to, in);
     print_verdict(to, in);
     return to.take();
 }
