@@ -240,8 +240,7 @@ std::string ranges(input const& in) {
         std::string rules;
         for (auto const& share : each.shares) {
             auto const& f = in.what.found[share.finding];
-            rules +=
-                fmt::format("<div class=\"dim\">{}, {} of {}</div>", xml_escaped(f.title), share.count, f.count);
+            rules += fmt::format("<div class=\"dim\">{}, {} of {}</div>", xml_escaped(f.title), share.count, f.count);
         }
         items.push_back(tag("code", in.trace.ranges()[each.range].name) + rules);
     }
