@@ -90,8 +90,9 @@ SELECT id, process, 'executable graph', handle, next FROM (
     WHERE result = 0 AND kind IN ('graph_instantiate', 'graph_exec_update', 'graph_exec_destroy'))
 WHERE kind <> 'graph_exec_destroy';
 
--- Inner graphs (of child nodes and of conditional nodes) hold for the graph that they are in.
+-- Inner graphs (of child nodes and of conditional nodes) hold for the outermost graph that they are in.
 CREATE VIEW _inner_graph AS
+WITH RECURSIVE directly AS MATERIALIZED (
 SELECT body.id AS born, outer_graph.born AS inside
 FROM _event AS body JOIN _graph_mention AS outer_graph ON outer_graph.id = body.id AND outer_graph.role = 'named'
 WHERE body.kind = 'graph_body' AND body.result = 0
@@ -101,7 +102,12 @@ SELECT got.id, outer_graph.born FROM (
     FROM (SELECT id, process, kind, CASE kind WHEN 'graph_add_child' THEN object ELSE other END AS node FROM _event
           WHERE kind IN ('graph_add_child', 'graph_child_get') AND result = 0)) AS got
     JOIN _graph_mention AS outer_graph ON outer_graph.id = got.added AND outer_graph.role = 'named'
-WHERE got.kind = 'graph_child_get';
+WHERE got.kind = 'graph_child_get'),
+outward (born, inside) AS (
+    SELECT born, inside FROM directly
+    UNION
+    SELECT outward.born, directly.inside FROM outward JOIN directly ON directly.born = outward.inside)
+SELECT born, inside FROM outward WHERE inside NOT IN (SELECT born FROM directly);
 
 -- How references get from graph to graph: everything that `source` held before event `copied` is added to `target` at event
 -- `at` (sign 1), or taken from it again (sign -1).
@@ -204,6 +210,65 @@ WHERE memory.verb = 'create' AND memory.next IS NULL
            AND EXISTS (SELECT 1 FROM gone WHERE gone.process = memory.process AND gone.id > memory.id
                        AND (gone.kind = 'context_destroy' AND gone.object = context.handle
                             OR gone.kind = 'primary_context_reset' AND context.kind <> 'created' AND gone.object = context.device)));
+
+-- What a free of each allocation has to know, as it stood when the allocation was made: its recipe. `grade` is 'complete' where
+-- the allocation itself names all of it (a created stream carries its context, a synchronous free needs neither), 'ambient' where a
+-- default-stream token means the legacy stream of whatever context is current, 'per-thread' where it means a stream of the
+-- thread's besides. `stream_event` made the stream; `free_event` is the free that succeeded, else the last one that was refused.
+-- `comparison` says how that free's stream relates to the recipe's: 'same', 'synchronous', 'no context', 'other context',
+-- 'other thread', 'other stream' or 'recycled stream' (the same handle, but another stream); NULL where nobody tried.
+CREATE VIEW deallocation_recipes AS
+WITH touched AS MATERIALIZED (
+    SELECT id, process, kind, verb, result, object, other, size, thread, context, stream, stack, begin, api,
+           CASE WHEN stream = 1 OR stream = 0 AND default_stream = 'legacy' THEN 'legacy'
+                WHEN stream = 2 OR stream = 0 AND default_stream = 'per_thread' THEN 'per_thread'
+                WHEN stream = 0 THEN 'none' ELSE 'created' END AS stream_kind,
+           max(CASE WHEN verb = 'create' AND result = 0 THEN id END) OVER (PARTITION BY process, class, object ORDER BY id) AS life
+    FROM (SELECT *, CASE WHEN kind = 'pool_import_pointer' THEN 'device_memory' ELSE class END AS class FROM _event
+          WHERE object <> 0 AND kind IN ('memory_alloc', 'memory_alloc_managed', 'memory_alloc_async', 'pool_import_pointer',
+                                         'memory_free', 'memory_free_async', 'host_alloc', 'host_free'))),
+-- Stream handles are handed out again: which stream each of these calls meant.
+streams AS MATERIALIZED (
+    SELECT id, made FROM (
+        SELECT id, max(made) OVER (PARTITION BY process, handle ORDER BY id) AS made, is_use FROM (
+            SELECT id, process, object AS handle, id AS made, 0 AS is_use FROM _event WHERE kind = 'stream_create' AND result = 0
+            UNION ALL
+            SELECT id, process, stream, NULL, 1 FROM touched WHERE stream_kind = 'created'))
+    WHERE is_use),
+-- A created stream brings its context along.
+placed AS MATERIALIZED (
+    SELECT touched.*, streams.made AS stream_made,
+           CASE WHEN stream_kind = 'created' THEN maker.context ELSE touched.context END AS stream_context
+    FROM touched LEFT JOIN streams ON streams.id = touched.id LEFT JOIN event AS maker ON maker.id = streams.made),
+ends AS (
+    SELECT life, coalesce(max(CASE WHEN result = 0 THEN id END), max(id)) AS freed
+    FROM touched WHERE verb = 'destroy' AND life IS NOT NULL GROUP BY life)
+SELECT process.pid, printf('0x%x', made.object) AS address, made.size AS bytes, api.name AS call, thread.tid,
+       thread.name AS thread,
+       CASE WHEN made.stream_kind = 'none' THEN NULL WHEN made.stream = 0 THEN 'null' WHEN made.stream = 1 THEN 'legacy'
+            WHEN made.stream = 2 THEN 'per_thread' ELSE printf('0x%x', made.stream) END AS stream_token,
+       CASE made.stream_kind WHEN 'none' THEN NULL WHEN 'created' THEN 'created' ELSE made.stream_kind || ' default' END AS stream,
+       made.stream_made AS stream_event,
+       iif(context.handle IS NULL, NULL, printf('0x%x', context.handle)) AS context, context.device,
+       CASE WHEN made.kind <> 'memory_alloc_async' THEN NULL WHEN made.other = 0 THEN 'current'
+            ELSE printf('0x%x', made.other) END AS pool,
+       CASE made.stream_kind WHEN 'legacy' THEN 'ambient' WHEN 'per_thread' THEN 'per-thread' ELSE 'complete' END AS grade,
+       gone.id AS free_event, gone.result AS free_result,
+       CASE WHEN gone.id IS NULL THEN NULL
+            WHEN gone.stream_kind = 'none' THEN 'synchronous'
+            WHEN gone.stream_kind <> 'created' AND gone.context IS NULL THEN 'no context'
+            WHEN gone.stream_kind = 'created' AND made.stream_kind = 'created' AND gone.stream_made IS made.stream_made
+                 AND gone.stream = made.stream THEN 'same'
+            WHEN gone.stream_kind = 'created' AND made.stream_kind = 'created' AND gone.stream = made.stream THEN 'recycled stream'
+            WHEN gone.stream_context <> made.stream_context THEN 'other context'
+            WHEN gone.stream_kind <> made.stream_kind OR gone.stream_kind = 'created' THEN 'other stream'
+            WHEN gone.stream_kind = 'per_thread' AND gone.thread <> made.thread THEN 'other thread'
+            ELSE 'same' END AS comparison,
+       made.id AS event, made.stack
+FROM placed AS made JOIN process ON process.id = made.process JOIN thread ON thread.id = made.thread
+     JOIN api ON api.id = made.api LEFT JOIN context ON context.id = made.stream_context
+     LEFT JOIN ends ON ends.life = made.id LEFT JOIN placed AS gone ON gone.id = ends.freed
+WHERE made.verb = 'create' AND made.result = 0;
 
 -- Frees, destroys, releases and unregistrations that returned an error. `made_good_by` is the first later call that freed the
 -- same thing with success; it is NULL where there was none before the handle was handed out again.

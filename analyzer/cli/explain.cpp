@@ -53,14 +53,9 @@ class share_line {
     clock::time_point last_ = clock::now();
 };
 
-findings::analysis analysed(store::trace const& trace) {
+findings::analysis analysed(store::trace const& trace, symbols::stacks& names) {
     share_line progress("reading " + report::escaped(trace.path()));
-    return detectors::analyse(trace, std::ref(progress));
-}
-
-std::unique_ptr<symbols::source> make_source(std::string const& symbols) {
-    if (symbols == "off") return std::make_unique<symbols::no_source>();
-    return std::make_unique<symbols::dwfl_source>();
+    return detectors::analyse(trace, std::ref(progress), &names);
 }
 
 // Symbols are looked up here, ahead of everything that needs them, since it is they that take time.
@@ -161,7 +156,7 @@ int usage_line(std::string_view text) {
 }  // namespace
 
 explained::explained(std::string const& path, std::string const& symbols)
-    : trace(store::trace::open(path)), what(analysed(trace)), source_(make_source(symbols)), stacks(trace, *source_) {
+    : trace(store::trace::open(path)), what(analysed(trace, names_)), stacks(symbols == "off" ? nameless_ : names_) {
     look_up(what, stacks);
     findings::give_fingerprints(what, trace, stacks);
 }

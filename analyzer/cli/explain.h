@@ -5,11 +5,12 @@
 #include "analyzer/findings/names.h"
 #include "analyzer/gate/gate.h"
 #include "analyzer/report/render.h"
+#include "analyzer/symbols/dwfl_source.h"
+#include "analyzer/symbols/stacks.h"
 
 #include <CLI/App.hpp>
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,13 +25,17 @@ class explained {
     explained(std::string const& path, std::string const& symbols);
 
     store::trace const trace;
-    findings::analysis what;
 
   private:
-    std::unique_ptr<symbols::source> source_;
+    // Findings do not depend on what is shown of them, so the analysis has names in any case.
+    symbols::dwfl_source files_;
+    symbols::no_source none_;
+    symbols::stacks names_{trace, files_};
+    symbols::stacks nameless_{trace, none_};
 
   public:
-    findings::stacks stacks;
+    findings::analysis what;
+    symbols::stacks& stacks;
 };
 
 // The findings of an earlier run: of a report in JSON, or of a trace. Throws gate::input_error and store::error.

@@ -110,7 +110,7 @@ void allocation_leak::on_process_end(model::process_state const& process) {
             continue;
         }
         auto const stack = file_.trace.stack_of(g.first.created.stack);
-        auto const* frame = findings::caller_in(file_.trace, process.process(), stack);
+        auto const* frame = file_.owners.caller_in(process.process(), stack);
         kept[{g.caller, frame ? frame->module : store::module_id{}}].push_back(&g);
     }
     for (auto const& [by, groups] : kept) report_kept(process, groups);
@@ -229,7 +229,7 @@ void allocation_leak::report_kept(model::process_state const& process, std::vect
             if (out.objects.size() < findings::most_objects) out.objects.push_back(note_of(o));
     }
     auto const stack = file_.trace.stack_of(ordered.front()->first.created.stack);
-    auto const* frame = findings::caller_in(file_.trace, process.process(), stack);
+    auto const* frame = file_.owners.caller_in(process.process(), stack);
     auto const path = frame && frame->module ? file_.trace.at(frame->module).path : std::string("an unknown library");
     auto const library = path.substr(path.rfind('/') + 1);
     out.title =

@@ -24,10 +24,21 @@ std::string detector::stream_of(model::origin const& call) const {
     return findings::stream_text(file_.trace, call.stream);
 }
 
+std::string detector::on_stream(model::origin const& call) const {
+    switch (call.stream.kind) {
+        case model::stream_kind::none:
+            return {};
+        case model::stream_kind::per_thread:
+            return "on its per-thread default stream";
+        default:
+            return "on " + stream_of(call);
+    }
+}
+
 findings::code_owner detector::caller_of(model::process_state const& process, model::origin const& call) const {
     auto const stack = file_.trace.stack_of(call.stack);
-    auto const* frame = findings::caller_in(file_.trace, process.process(), stack);
-    return frame ? findings::owner_of(file_.trace, process.process(), *frame) : findings::code_owner::unknown;
+    auto const* frame = file_.owners.caller_in(process.process(), stack);
+    return frame ? file_.owners.of(process.process(), *frame) : findings::code_owner::unknown;
 }
 
 std::string doubt_about_end(model::process_state const& process) {

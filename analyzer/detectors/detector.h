@@ -8,7 +8,7 @@
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/process_state.h"
-#include "analyzer/timeline/completion.h"
+#include "analyzer/timeline/uses.h"
 
 namespace lastref::detectors {
 
@@ -22,8 +22,10 @@ using findings::site;
 struct case_file {
     store::trace const& trace;
     findings::places& places;
+    findings::owners& owners;
     ledger::accountant const& accountant;
-    timeline::completion const& completion;
+    timeline::order const& order;
+    timeline::uses const& uses;
     payload_links const& links;
     findings::collection& found;
 };
@@ -35,6 +37,22 @@ class detector : public model::observer {
   protected:
     site site_of(std::string role, model::origin const& call, std::string note = {}) const;
     findings::object_note note_of(model::object const& o) const;
+    // A finding of `r` with what a tally says of it.
+    template <class Tally>
+    finding finding_of(rule r, model::process_state const& process, Tally const& all, std::uint64_t key) const {
+        finding out;
+        out.rule = r;
+        out.process = process.process().id;
+        out.count = all.count;
+        out.bytes = all.bytes;
+        out.first_seen = all.first;
+        out.last_seen = all.last;
+        for (auto const& o : all.some)
+            if (o.id) out.objects.push_back(note_of(o));
+        out.fingerprint = findings::hash().add(info(r).name).add(key).hex();
+        return out;
+    }
+
     store::api const& api_of(model::origin const& call) const { return file_.trace.at(call.api); }
     std::string thread_of(model::origin const& call) const;
     std::string stream_of(model::origin const& call) const;
@@ -42,6 +60,9 @@ class detector : public model::observer {
     // Whose code made the call; `unknown` without a stack.
     findings::code_owner caller_of(model::process_state const& process, model::origin const& call) const;
     std::uint64_t place_of(model::origin const& call) const { return file_.places.key(call.stack); }
+
+    // "on stream 0x50", or nothing for a call that has none.
+    std::string on_stream(model::origin const& call) const;
 
     case_file const& file_;
 };

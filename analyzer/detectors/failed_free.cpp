@@ -1,5 +1,7 @@
 #include "analyzer/detectors/failed_free.h"
 
+#include "analyzer/detectors/releases.h"
+
 #include "analyzer/findings/wording.h"
 
 #include <fmt/core.h>
@@ -13,68 +15,10 @@ namespace {
 using findings::bytes_text;
 using findings::counted;
 
-constexpr std::int64_t deinitialized = 4;  // told by shutdown-release
-constexpr std::int64_t invalid_value = 1;
-constexpr std::int64_t invalid_context = 201;
-constexpr std::int64_t invalid_handle = 400;
-constexpr std::int64_t not_permitted = 800;
-
-bool names_something(model::event const& e) {
-    bool const by_device =
-        e.kind() == event_kind::primary_context_release || e.kind() == event_kind::primary_context_reset;
-    return e.row.object != 0 || by_device;
-}
-
-bool is_refused_release(model::event const& e) {
-    bool const releases = e.api.verb == store::verb::destroy || e.api.verb == store::verb::release;
-    bool const refused = e.row.returned() && !e.row.succeeded() && e.row.result != deinitialized;
-    return releases && refused && names_something(e);
-}
+using namespace cuda_result;
 
 bool is_default_token(model::stream_identity const& s) {
     return s.kind == model::stream_kind::legacy || s.kind == model::stream_kind::per_thread;
-}
-
-model::handle_space space_released_by(event_kind kind) {
-    using k = event_kind;
-    switch (kind) {
-        case k::memory_free:
-        case k::memory_free_async:
-        case k::ipc_close:
-            return model::handle_space::device_pointer;
-        case k::host_free:
-            return model::handle_space::host_pointer;
-        case k::host_unregister:
-            return model::handle_space::registered;
-        case k::stream_destroy:
-            return model::handle_space::stream;
-        case k::event_destroy:
-            return model::handle_space::event;
-        case k::graph_destroy:
-            return model::handle_space::graph;
-        case k::graph_exec_destroy:
-            return model::handle_space::graph_exec;
-        case k::user_object_release:
-            return model::handle_space::user_object;
-        case k::pool_destroy:
-            return model::handle_space::pool;
-        case k::module_unload:
-            return model::handle_space::module;
-        case k::library_unload:
-            return model::handle_space::library;
-        case k::context_destroy:
-            return model::handle_space::context;
-        case k::vmm_unreserve:
-            return model::handle_space::address_range;
-        case k::array_destroy:
-            return model::handle_space::array;
-        default:
-            return model::handle_space::none;
-    }
-}
-
-bool is_sticky(std::int64_t result) {
-    return (result >= 700 && result <= 703) || (result >= 714 && result <= 719) || result == 710;
 }
 
 }  // namespace
@@ -84,13 +28,8 @@ failed_free::failure failed_free::about_nothing_live(model::process_state const&
     f.now = state::unknown;
     f.named = e.row.object;
     f.call = e.where();
-    auto const* past = process.recently_released(space_released_by(e.kind()), e.row.object);
     auto const* graph = process.graph_memory(e.row.object);
-    if (past != nullptr) {
-        f.now = state::released_before;
-        f.what = past->what;
-        f.earlier = past->released;
-    } else if (graph != nullptr && space_released_by(e.kind()) == model::handle_space::device_pointer) {
+    if (graph != nullptr && space_released_by(e.kind()) == model::handle_space::device_pointer) {
         f.now = state::of_graph;
         f.earlier = *graph;
     } else if (auto const* around = process.objects().containing(e.row.object);
@@ -102,7 +41,8 @@ failed_free::failure failed_free::about_nothing_live(model::process_state const&
 }
 
 void failed_free::on_event(model::process_state const& process, model::event const& e) {
-    if (!is_refused_release(e)) return;
+    // Told by double-free and cuda-call-in-callback.
+    if (!is_refused_release(e) || is_double_free(process, e) || is_refused_in_callback(e.row)) return;
     if (e.subject == nullptr) return count(process, about_nothing_live(process, e));
     auto const [known, fresh] = open_.try_emplace(e.subject->id);
     if (fresh)
@@ -135,7 +75,7 @@ void failed_free::count(model::process_state const& process, failure const& f) {
 
 void failed_free::on_process_end(model::process_state const& process) {
     for (auto const& [id, f] : open_)
-        if (f.what.process == process.process().id) count(process, f);
+        if (f.what.process == process.process().id && !file_.found.explained(id)) count(process, f);
     std::erase_if(open_, [&process](auto const& o) { return o.second.what.process == process.process().id; });
     auto const found = closed_.find(process.process().id);
     if (found == closed_.end()) return;
@@ -190,20 +130,15 @@ void failed_free::describe(finding& out, group const& g) const {
         case state::gone_with_context:
             out.title = fmt::format("{} {}: the {} went only with its context", name, refused, kind);
             break;
-        case state::released_before:
-            out.title = fmt::format("{} {}: the {} had been released before", name, refused, kind);
-            break;
         case state::inside:
             out.title = fmt::format("{} {}: the address lies inside an allocation", name, refused);
             break;
         case state::of_graph:
             out.title = fmt::format("{} {}: the memory belongs to a graph", name, refused);
             break;
-        case state::unknown: {
-            bool const by_handle = f.call.result == invalid_value || f.call.result == invalid_handle;
-            out.title = fmt::format("{} {}{}", name, refused, by_handle ? ": it names nothing that is known" : "");
+        case state::unknown:
+            out.title = fmt::format("{} {}", name, refused);
             break;
-        }
     }
     auto const context = f.call.context ? "" : ", with no current context";
     auto const stream = f.call.stream.kind == model::stream_kind::none ? "" : " on " + stream_of(f.call);
@@ -220,9 +155,7 @@ void failed_free::describe(finding& out, group const& g) const {
         out.what.back()[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out.what.back()[0])));
         out.sites.push_back(site_of(model::is_memory(f.what.kind) ? "allocated" : "created", f.what.created));
     }
-    if (f.earlier.event)
-        out.sites.push_back(
-            site_of(f.now == state::of_graph ? "allocated by the graph" : "released before", f.earlier));
+    if (f.earlier.event) out.sites.push_back(site_of("allocated by the graph", f.earlier));
 }
 
 void failed_free::explain(finding& out, group const& g) const {
@@ -242,7 +175,7 @@ void failed_free::explain(finding& out, group const& g) const {
             "callback), "
             "where the driver refuses every call.";
         out.advice = "Let the callback put the object into a queue, and release it from an ordinary thread.";
-    } else if (result >= 900 && result <= 908) {
+    } else if (is_about_capture(result)) {
         out.why =
             "A stream capture was under way. It forbids this call, and the call may have broken the capture as well.";
         out.advice =
@@ -265,14 +198,6 @@ void failed_free::explain(finding& out, group const& g) const {
             "Memory from a captured allocation or an allocation node exists only while its graph's launch has "
             "allocated it.";
         out.advice = "Free it inside the graph, or once after each launch; not before the first launch, nor twice.";
-    } else if (g.first.now == state::released_before) {
-        out.why =
-            "The handle was stale: its value may already belong to a new object, which a second release would destroy.";
-        out.advice = "Let one owner release the object, and clear the handle when it does.";
-    } else if (result == invalid_value && g.first.now == state::unknown) {
-        out.why =
-            "No recorded call made it: it was never allocated, was released long before, or lies inside an allocation.";
-        out.advice = "Free the address that the allocation returned, once.";
     } else {
         out.why = "What a refused call was to release stays, and nobody else will release it.";
         out.advice = "Check the result of every release, and call it again once its condition is met.";

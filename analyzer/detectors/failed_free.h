@@ -1,5 +1,6 @@
 // failed-free: a free, destroy, release or unregister that was refused, and that no later call on the same object made
-// good.
+// good. What was released before or never made is double-free's; what a callback or a capture forbids is a consequence
+// of theirs.
 #pragma once
 
 #include "analyzer/detectors/detector.h"
@@ -22,17 +23,16 @@ class failed_free : public detector {
     enum class state : std::uint8_t {
         live,  // still there when the process ended
         gone_with_context,
-        released_before,  // the object had been released already
-        of_graph,         // memory that belongs to a graph
-        inside,           // the address lies inside an allocation, not at its begin
-        unknown,          // no object of that handle was ever seen
+        of_graph,  // memory that belongs to a graph
+        inside,    // the address lies inside an allocation, not at its begin
+        unknown,   // no object of that handle is known
     };
     struct failure {
         state now = state::live;
         model::object what;
         store::handle named = 0;  // by the call
         model::origin call;       // the first refused call
-        model::origin earlier;    // released_before: that release; of_graph: the allocation
+        model::origin earlier;    // of_graph: the allocation
         std::uint64_t calls = 1;
     };
     // Objects whose failures look alike are one finding.

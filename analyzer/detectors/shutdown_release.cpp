@@ -86,12 +86,31 @@ void shutdown_release::report(model::process_state const& process, group const& 
     for (auto const id : g.ids) file_.found.explain(id, index);
 }
 
+// The CUDA runtime's exit handler makes these calls. Linked statically into the program, it shows by its functions'
+// names only, and those are not always to be had.
+bool shutdown_release::maybe_by_runtime(model::process_state const& process, model::origin const& call) const {
+    using k = event_kind;
+    auto const kind = api_of(call).kind;
+    if (kind != k::library_unload && kind != k::module_unload && kind != k::primary_context_release) return false;
+    auto const stack = file_.trace.stack_of(call.stack);
+    auto const* frame = file_.owners.caller_in(process.process(), stack);
+    return frame == nullptr || !file_.owners.named(*frame);
+}
+
 void shutdown_release::describe_refused(model::process_state const& process, finding& out, group const& g) const {
     // What an installed library's own clean-up does at exit is true but not the program's to mend.
     auto const caller = caller_of(process, g.first);
     bool const by_library = caller != findings::code_owner::program && caller != findings::code_owner::unknown;
+    bool const in_doubt = !by_library && maybe_by_runtime(process, g.first);
     out.severity = by_library ? severity::note : severity::error;
     out.confidence_reason = "the driver answered that it had shut down";
+    if (in_doubt) {
+        out.severity = severity::note;
+        out.confidence = confidence::possible;
+        out.confidence_reason =
+            "the CUDA runtime makes this call at exit by itself, and there are no names to tell its code, where it is "
+            "linked statically, from the program's";
+    }
     out.title =
         fmt::format("{} called after the driver had shut down{}", api_of(g.first).name,
                     g.count == 1 ? std::string{}
@@ -99,7 +118,10 @@ void shutdown_release::describe_refused(model::process_state const& process, fin
     out.what.push_back(fmt::format(
         "The driver answered {} when {} called {}: it refuses every call once its own exit handler has run.",
         findings::result_text(deinitialized), thread_of(g.first), api_of(g.first).symbol));
-    if (by_library) out.what.push_back("The call came from an installed library's own clean-up.");
+    if (by_library)
+        out.what.push_back(caller == findings::code_owner::cuda
+                               ? "The call came from the CUDA runtime's own clean-up."
+                               : "The call came from an installed library's own clean-up.");
     out.why =
         "Static objects that were made before the driver's first use are destroyed after its teardown. The call does "
         "nothing; "

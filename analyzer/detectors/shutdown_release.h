@@ -36,6 +36,7 @@ class shutdown_release : public detector {
 
     void count(model::process_state const& process, model::event const& e, lateness how);
     void report(model::process_state const& process, group const& g);
+    bool maybe_by_runtime(model::process_state const& process, model::origin const& call) const;
     void describe_refused(model::process_state const& process, finding& out, group const& g) const;
     void describe_late(finding& out, group const& g) const;
     void describe_destructor(finding& out, group const& g) const;

@@ -64,7 +64,7 @@ user_object_leak::holder user_object_leak::holder_for(model::process_state const
 
 user_object_leak::leak user_object_leak::examine(model::process_state const& process, model::object const& object,
                                                  ledger::account const& account) const {
-    leak out{object, {}, account.total == 0, account.total < 0};
+    leak out{object, {}, account.total == 0};
     if (account.caller > 0) {
         auto const retained = last_retain_.find(object.id);
         auto const since = retained == last_retain_.end() ? object.created : retained->second;
@@ -84,9 +84,7 @@ std::uint64_t user_object_leak::key_of(leak const& l) const {
     std::sort(kinds.begin(), kinds.end());
     kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
     findings::hash h;
-    h.add(info(rule::user_object_leak).name)
-        .add(place_of(l.object.created))
-        .add((l.due ? 1u : 0u) + (l.over_released ? 2u : 0u));
+    h.add(info(rule::user_object_leak).name).add(place_of(l.object.created)).add(l.due ? 1u : 0u);
     for (auto const& [kind, place] : kinds) h.add(static_cast<std::uint64_t>(kind)).add(place);
     return h.value();
 }
@@ -94,17 +92,46 @@ std::uint64_t user_object_leak::key_of(leak const& l) const {
 void user_object_leak::on_process_end(model::process_state const& process) {
     std::map<std::uint64_t, group> groups;
     auto const look = [&](model::object const& object) {
-        if (object.kind != model::object_kind::user_object) return;
+        if (object.kind != model::object_kind::user_object || file_.found.explained(object.id)) return;
         auto const* account = file_.accountant.references().find(object.id);
         if (account == nullptr) return;
         auto const l = examine(process, object, *account);
         auto& g = groups[key_of(l)];
         if (g.count++ == 0 || l.object.created.at < g.first.object.created.at) g.first = l;
         g.some.push_back(object);  // all: each may have memory to explain
+        for (auto const& h : l.holders)
+            if (h.kind != holder_kind::caller && h.kind != holder_kind::launch)
+                g.held_by.push_back(h.chain.empty() ? h.what.id : h.chain.back().id);
     };
     process.objects().for_each(look);
     for (auto const& object : process.displaced_user_objects()) look(object);
-    for (auto& [k, g] : groups) report(process, g);
+    for (auto& [k, g] : groups)
+        if (!told_with_holders(g)) report(process, g);
+}
+
+// Held by nothing but executable graphs that a rule of their own tells of: a consequence of that.
+bool user_object_leak::told_with_holders(group const& g) {
+    bool const only_graphs = std::none_of(g.first.holders.begin(), g.first.holders.end(), [](holder const& h) {
+        return h.kind == holder_kind::caller || h.kind == holder_kind::launch;
+    });
+    if (!only_graphs || g.held_by.empty()) return false;
+    auto const cause = file_.found.explanation(g.held_by.front());
+    if (!cause) return false;
+    for (auto const id : g.held_by)
+        if (file_.found.explanation(id) != cause) return false;
+    findings::consequence held;
+    held.from = rule::user_object_leak;
+    held.count = g.count;
+    held.text = fmt::format("{} that they hold {} never destroyed", counted(g.count, "user object"),
+                            g.count == 1 ? "was" : "were");
+    held.sites.push_back(site_of("created", g.first.object.created));
+    for (auto const& o : g.some)
+        if (auto const* link = file_.links.of_user_object(o.id)) {
+            held.bytes += link->memory.bytes;
+            file_.found.explain(link->memory.id, *cause);
+        }
+    file_.found.at(*cause).consequences.push_back(std::move(held));
+    return true;
 }
 
 void user_object_leak::report(model::process_state const& process, group& g) {
@@ -127,6 +154,7 @@ void user_object_leak::report(model::process_state const& process, group& g) {
     auto const index = file_.found.add(std::move(out));
     for (auto const& o : g.some)
         if (auto const* link = file_.links.of_user_object(o.id)) file_.found.explain(link->memory.id, index);
+    for (auto const id : g.held_by) file_.found.explain(id, index);
 }
 
 void user_object_leak::judge(model::process_state const& process, finding& out, leak const& l) const {
@@ -138,14 +166,7 @@ void user_object_leak::judge(model::process_state const& process, finding& out, 
     out.confidence = confidence::proven;
     out.confidence_reason = "every reference was counted, and the destructor did not run";
     out.why = "The destructor never ran: the payload and whatever it keeps alive were never released.";
-    if (l.over_released) {
-        out.severity = severity::error;
-        out.title = fmt::format("{} released more often than held: the destructor never ran", objects);
-        out.advice =
-            "Release each reference once. A reference that was moved into a graph (CU_GRAPH_USER_OBJECT_MOVE) is the "
-            "graph's: "
-            "do not release it as well.";
-    } else if (l.due || only_launch) {
+    if (l.due || only_launch) {
         out.severity = severity::note;
         out.confidence = confidence::possible;
         out.confidence_reason = "the destructor was due, and may have been about to run";

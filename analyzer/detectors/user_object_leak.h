@@ -32,18 +32,19 @@ class user_object_leak : public detector {
         model::object object;
         std::vector<holder> holders;
         bool due = false;  // no reference is left, but the destructor had not run
-        bool over_released = false;
     };
     struct group {
         leak first;
         std::uint64_t count = 0;
         std::vector<model::object> some;
+        std::vector<model::object_id> held_by;  // graphs and executable graphs, outermost
     };
 
     leak examine(model::process_state const& process, model::object const& object,
                  ledger::account const& account) const;
     holder holder_for(model::process_state const& process, ledger::holding const& held) const;
     std::uint64_t key_of(leak const& l) const;
+    bool told_with_holders(group const& g);
     void report(model::process_state const& process, group& g);
     void judge(model::process_state const& process, finding& out, leak const& l) const;
     void describe_holders(finding& out, leak const& l) const;

@@ -36,16 +36,37 @@ code_owner owner_of(std::string_view path, std::string_view executable) {
     return starts_with_any(path, library_roots) ? code_owner::library : code_owner::program;
 }
 
-code_owner owner_of(store::trace const& trace, store::process const& process, store::frame const& frame) {
-    return frame.module ? owner_of(trace.at(frame.module).path, process.executable) : code_owner::unknown;
+bool is_static_runtime(std::string_view function) {
+    return function.starts_with("libcudart_static_") || function.starts_with("__cuda");
 }
 
-store::frame const* caller_in(store::trace const& trace, store::process const& process, store::stack const& stack) {
+code_owner owners::look_up(store::process const& process, store::frame const& frame) {
+    if (!frame.module) return code_owner::unknown;
+    auto const by_file = owner_of(trace_.at(frame.module).path, process.executable);
+    bool const may_hold_runtime = by_file == code_owner::program || by_file == code_owner::library;
+    if (names_ == nullptr || !may_hold_runtime) return by_file;
+    auto const& functions = names_->of(frame).functions;
+    return !functions.empty() && is_static_runtime(functions.back().function) ? code_owner::cuda : by_file;
+}
+
+code_owner owners::of(store::process const& process, store::frame const& frame) {
+    auto const [slot, fresh] = known_.try_emplace(frame.id, code_owner::unknown);
+    if (fresh) slot->second = look_up(process, frame);
+    return slot->second;
+}
+
+store::frame const* owners::caller_in(store::process const& process, store::stack const& stack) {
     for (auto const& frame : stack.frames) {
-        auto const owner = owner_of(trace, process, frame);
+        auto const owner = of(process, frame);
         if (owner != code_owner::cuda && owner != code_owner::system) return &frame;
     }
     return stack.frames.empty() ? nullptr : &stack.frames.front();
+}
+
+bool owners::named(store::frame const& frame) {
+    if (names_ == nullptr) return false;
+    auto const& functions = names_->of(frame).functions;
+    return !functions.empty() && !functions.back().function.empty();
 }
 
 }  // namespace lastref::findings

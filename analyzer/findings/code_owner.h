@@ -3,9 +3,11 @@
 #pragma once
 
 #include "analyzer/store/trace.h"
+#include "analyzer/symbols/stacks.h"
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 
 namespace lastref::findings {
 
@@ -19,9 +21,31 @@ enum class code_owner : std::uint8_t {
 };
 
 code_owner owner_of(std::string_view path, std::string_view executable);
-code_owner owner_of(store::trace const& trace, store::process const& process, store::frame const& frame);
 
-// The innermost frame that is neither CUDA's nor the system's: who made the call. Null for an empty stack.
-store::frame const* caller_in(store::trace const& trace, store::process const& process, store::stack const& stack);
+// The CUDA runtime linked statically lies in the program's own file; its functions are known by their names:
+// libcudart_static_…, and what compiled code calls at start and exit (__cudaUnregisterFatBinary).
+bool is_static_runtime(std::string_view function);
+
+// Owners of frames. Without `names`, or where a file is gone, a function of the program's own file is the program's.
+class owners {
+  public:
+    owners(store::trace const& trace, symbols::stacks* names) : trace_(trace), names_(names) {}
+
+    code_owner of(store::process const& process, store::frame const& frame);
+
+    // The innermost frame that is neither CUDA's nor the system's: who made the call. Else the innermost of all; null
+    // for an empty stack.
+    store::frame const* caller_in(store::process const& process, store::stack const& stack);
+
+    // Whether the frame's function is known by name, so that the runtime would have been told apart.
+    bool named(store::frame const& frame);
+
+  private:
+    code_owner look_up(store::process const& process, store::frame const& frame);
+
+    store::trace const& trace_;
+    symbols::stacks* names_;
+    std::unordered_map<store::frame_id, code_owner> known_;
+};
 
 }  // namespace lastref::findings

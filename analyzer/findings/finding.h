@@ -6,6 +6,7 @@
 #include "analyzer/model/object.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -69,6 +70,12 @@ class collection {
 
     void explain(model::object_id object, std::size_t finding) { explained_.emplace(object, finding); }
     bool explained(model::object_id object) const { return explained_.contains(object); }
+
+    // The finding that explains the object.
+    std::optional<std::size_t> explanation(model::object_id object) const {
+        auto const found = explained_.find(object);
+        return found == explained_.end() ? std::nullopt : std::optional(found->second);
+    }
 
     // Most important first; the collection is empty afterwards.
     std::vector<finding> take();

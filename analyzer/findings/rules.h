@@ -11,10 +11,18 @@ namespace lastref::findings {
 
 enum class rule : std::uint8_t {
     user_object_leak,
+    user_object_over_release,
     failed_free,
-    allocation_leak,
-    shutdown_release,
+    double_free,
     ptds_cross_thread_free,
+    unordered_free,
+    pinned_free_in_flight,
+    cuda_call_in_callback,
+    capture_interference,
+    shutdown_release,
+    allocation_leak,
+    handle_leak,
+    graph_exec_growth,
     count
 };
 

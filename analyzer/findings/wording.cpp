@@ -134,7 +134,7 @@ std::string stream_text(store::trace const& trace, model::stream_identity const&
         case model::stream_kind::legacy:
             return "the legacy default stream";
         case model::stream_kind::created:
-            return "a created stream";
+            return fmt::format("stream {}", handle_text(stream.handle));
         case model::stream_kind::per_thread:
             break;
     }

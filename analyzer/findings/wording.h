@@ -24,7 +24,7 @@ std::string process_name(store::process const& p);  // "demo (pid 4711)"
 std::string how_it_ended(store::process const& p);  // "killed by signal 9"
 std::string thread_name(store::thread const& t);    // "the main thread", "thread "worker" (4712)"
 
-// "the legacy default stream", "the per-thread default stream of the main thread"
+// "stream 0x50", "the legacy default stream", "the per-thread default stream of the main thread"
 std::string stream_text(store::trace const& trace, model::stream_identity const& stream);
 
 }  // namespace lastref::findings

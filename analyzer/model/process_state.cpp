@@ -72,7 +72,7 @@ stream_identity process_state::resolve_stream(store::event const& row, store::ap
     if (row.stream == legacy_token) return {stream_kind::legacy, stream_token::legacy, {}, row.context, {}};
     if (row.stream == per_thread_token)
         return {stream_kind::per_thread, stream_token::per_thread, row.thread, row.context, {}};
-    return {stream_kind::created, stream_token::created, {}, {}, stream_named(row.stream)};
+    return {stream_kind::created, stream_token::created, {}, {}, stream_named(row.stream), row.stream};
 }
 
 // --- objects in general --------------------------------------------------------------------------------------------
@@ -192,8 +192,12 @@ void process_state::close(event const& e, object& closed) {
 }
 
 void process_state::take_use(event& e) {
-    e.subject = objects_.containing(e.row.object);
-    if (e.kind() == event_kind::copy) e.related = objects_.containing(e.row.other);
+    auto const at = [this](store::handle address) -> object const* {
+        auto const* memory = objects_.containing(address);
+        return memory != nullptr ? memory : objects_.containing_on_host(address);
+    };
+    e.subject = at(e.row.object);
+    if (e.kind() == event_kind::copy) e.related = at(e.row.other);
     tell(e);
 }
 

@@ -16,7 +16,10 @@ class registry {
     object const* find(handle_space space, store::handle handle) const;
 
     // The device memory that `address` points into, or null.
-    object const* containing(store::handle address) const;
+    object const* containing(store::handle address) const { return containing_in(device_pointers_, address); }
+
+    // The same for pinned and for registered host memory.
+    object const* containing_on_host(store::handle address) const;
 
     // References stay valid until the object is erased. The handle must be free in its space.
     object& insert(object made);
@@ -28,11 +31,18 @@ class registry {
   private:
     static constexpr auto spaces = static_cast<std::size_t>(handle_space::none);
     using by_handle = std::unordered_map<store::handle, object>;
-
     by_handle& space(handle_space s) { return others_[static_cast<std::size_t>(s)]; }
     by_handle const& space(handle_space s) const { return others_[static_cast<std::size_t>(s)]; }
 
-    std::map<store::handle, object> device_pointers_;  // ordered: uses name addresses inside
+    using by_address = std::map<store::handle, object>;  // ordered: uses name addresses inside
+
+    static object const* containing_in(by_address const& map, store::handle address);
+    by_address* ordered(handle_space s);
+    by_address const* ordered(handle_space s) const { return const_cast<registry*>(this)->ordered(s); }
+
+    by_address device_pointers_;
+    by_address pinned_;
+    by_address registered_;
     std::array<by_handle, spaces> others_;
 };
 

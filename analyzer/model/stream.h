@@ -20,6 +20,7 @@ struct stream_identity {
     store::thread_id thread;
     store::context_id context;
     object_id stream;
+    store::handle handle = 0;  // of a created stream, for people
 
     // The same stream, however it was named.
     friend bool operator==(stream_identity const& a, stream_identity const& b) {

@@ -42,7 +42,8 @@ std::vector<stack_line> lines_of(input const& in, store::process const& process,
         for (auto const& f : frame.functions) {
             auto name = f.function.empty() ? std::string("??") : f.function;
             if (f.inlined) name += " [inlined]";
-            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, f.file, owner});
+            auto const by = findings::is_static_runtime(f.function) ? findings::code_owner::cuda : owner;
+            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, f.file, by});
         }
     }
     return out;

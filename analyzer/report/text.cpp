@@ -4,6 +4,7 @@
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
+#include "analyzer/symbols/short_name.h"
 #include "analyzer/report/stack_lines.h"
 
 #include <fmt/core.h>
@@ -88,39 +89,10 @@ std::size_t columns(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// The name without parameters and template arguments that follow it: "ns::f(int)" is "ns::f".
-std::string_view without_parameters(std::string_view name) {
-    int depth = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (name[i] == '<') ++depth;
-        if (name[i] == '>') --depth;
-        if (name[i] == '(' && depth == 0 && i > 0 && !name.substr(0, i).ends_with("operator")) return name.substr(0, i);
-    }
-    return name;
-}
-
-// Long names lose their parameters first, then their outer namespaces, then their end.
-std::string short_function(std::string_view name, std::size_t most) {
-    if (columns(name) <= most) return std::string(name);
-    name = without_parameters(name);
-    bool shortened = false;
-    for (auto at = name.find("::"); columns(name) + 3 > most && at != std::string_view::npos; at = name.find("::")) {
-        bool const inside_arguments = name.substr(0, at).find_first_of("<( ") != std::string_view::npos;
-        if (inside_arguments || name.substr(at + 2).starts_with('<')) break;  // a lambda needs its function
-        name.remove_prefix(at + 2);
-        shortened = true;
-    }
-    auto const front = shortened ? "…::" : "";
-    if (columns(name) + columns(front) <= most) return fmt::format("{}{}", front, name);
-    auto end = most > 4 ? most - 4 : 0;
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-    return fmt::format("{}{}…", front, name.substr(0, end));
-}
-
 void print_line(page& to, stack_line const& line) {
     constexpr std::size_t indent = 6;
     auto const room = to.width() * 11 / 20 - indent;
-    auto const name = escaped(short_function(line.function, room));
+    auto const name = escaped(symbols::short_name(line.function, room));
     auto const gap = columns(name) < room ? room - columns(name) + 1 : 1;
     bool const own = line.owner == findings::code_owner::program;
     to.line(fmt::format("{}{}{}{}", std::string(indent, ' '), to.paint(own ? ink::bold : ink::plain, name),

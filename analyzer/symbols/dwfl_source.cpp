@@ -1,5 +1,7 @@
 #include "analyzer/symbols/dwfl_source.h"
 
+#include "analyzer/symbols/short_name.h"
+
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -95,18 +97,25 @@ Dwarf_Die declaration_of(Dwarf_Die die) {
     return die;
 }
 
-std::string scope_text(Dwarf_Die* scope) {
-    auto const* name = dwarf_diename(scope);
+std::string name_of(Dwarf_Die* die);
+
+// What `scope` adds to the names inside of it. A function starts anew: its own name says where it stands, while its
+// definition may stand outside of its namespace.
+void enter_scope(std::string& name, Dwarf_Die* scope) {
+    auto const* own = dwarf_diename(scope);
     switch (dwarf_tag(scope)) {
         case DW_TAG_namespace:
-            return name ? fmt::format("{}::", name) : std::string{};
+            name += own ? fmt::format("{}::", own) : "(anonymous namespace)::";
+            break;
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
-            return fmt::format("{}::", name ? name : "<lambda>");
+            name += fmt::format("{}::", own ? own : "<lambda>");
+            break;
         case DW_TAG_subprogram:
-            return fmt::format("{}::", name ? name : "?");
+            name = name_of(scope) + "::";
+            break;
         default:
-            return {};
+            break;
     }
 }
 
@@ -119,16 +128,16 @@ std::string qualified_name(Dwarf_Die* die) {
     int const count = dwarf_getscopes_die(&declaration, &scopes);
     std::unique_ptr<Dwarf_Die, decltype(&std::free)> keep(scopes, &std::free);
     std::string out;
-    for (int i = count - 1; i > 0; --i) out += scope_text(&scopes[i]);
-    if (out.ends_with("<lambda>::") && std::string_view(plain) == "operator()") return out.substr(0, out.size() - 2);
+    for (int i = count - 1; i > 0; --i) enter_scope(out, &scopes[i]);
     return out + plain;
 }
 
 std::string name_of(Dwarf_Die* die) {
     Dwarf_Attribute attribute;
     for (unsigned const name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
-        if (auto const* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute))) return demangled(text);
-    return qualified_name(die);
+        if (auto const* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute)))
+            return tidy_name(demangled(text));
+    return tidy_name(qualified_name(die));
 }
 
 void add_line(symbol& to, Dwfl_Module* module, Dwarf_Addr address) {
@@ -204,7 +213,7 @@ std::vector<symbol> dwfl_source::at(std::string const& path, std::string const& 
     auto out = functions_at(from.module, address);
     if (!out.empty() && !out.back().function.empty()) return out;
     symbol plain;
-    plain.function = demangled(dwfl_module_addrname(from.module, address));
+    plain.function = tidy_name(demangled(dwfl_module_addrname(from.module, address)));
     add_line(plain, from.module, address);
     if (plain.function.empty() && plain.line == 0) return {};
     return {plain};

@@ -28,10 +28,9 @@ class stacks {
     stacks(store::trace const& trace, source& from) : trace_(trace), from_(from) {}
 
     named_stack const& of(store::stack_id id);
-
-  private:
     named_frame const& of(store::frame const& frame);
 
+  private:
     store::trace const& trace_;
     source& from_;
     std::unordered_map<store::stack_id, named_stack> stacks_;

@@ -15,13 +15,14 @@ constexpr microseconds while_busy{100}, while_idle{5000};
 }  // namespace
 
 segment_supplier::segment_supplier(spool::spool_file& file)
-    : file_(file), wanted_(fewest), thread_([this](std::stop_token stop) { run(stop); }) {}
+    : file_(file), mover_(file), wanted_(fewest), thread_([this](std::stop_token stop) { run(stop); }) {}
 
 bool segment_supplier::supply() {
     std::uint32_t const have = file_.free_segments();
     if (have == 0) wanted_ = std::min(wanted_ * 2, most);
     bool added = false;
-    for (std::uint32_t now = have; now < wanted_ && file_.add_free_segment(); ++now) added = true;
+    for (std::uint32_t now = have; now < wanted_ && (mover_.move_one() || file_.add_free_segment()); ++now)
+        added = true;
     return added;
 }
 

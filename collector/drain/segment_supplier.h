@@ -1,5 +1,5 @@
-// Keeps free segments ready for a program that records a lot, ahead of it: growing the file and touching fresh pages
-// costs more than all the rest of a record, and here nobody waits for it.
+// Keeps free segments ready for a program that records a lot, ahead of it: those that it has filled while the drain is
+// behind, whose records are moved elsewhere, else new ones.
 #pragma once
 
 #include <condition_variable>
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "collector/spool/spool_file.h"
+#include "collector/spool/backlog_mover.h"
 
 namespace lastref::drain {
 
@@ -21,6 +21,7 @@ class segment_supplier {
     bool supply();
 
     spool::spool_file& file_;
+    spool::backlog_mover mover_;
     std::uint32_t wanted_;
     std::mutex mutex_;
     std::condition_variable_any woken_;

@@ -105,6 +105,7 @@ void spool_drain::load_earlier_work() {
 void spool_drain::note_now() {
     bool const was_replaced = replaced_ || (last_phase_ == spool::phase::exec && !watch_.maps(file_.inode()));
     alive_ = watch_.alive() && !was_replaced;
+    if (!alive_) supplier_.reset();  // nobody is left to supply
     now_ = read_clocks(file_.identity().clock);
     if (!alive_ || !clock_.continues(now_) || !clock_.add(now_) || !file_.writable()) return;
     // For a later drain, should this one be killed.
@@ -446,6 +447,10 @@ void spool_drain::committed() {
 
 void spool_drain::release_slot(thread_drain& thread) {
     auto& owner = file_.thread(thread.slot());
+    {
+        std::lock_guard const lock(file_.reading().mutex);
+        file_.reading().leave(thread.slot());
+    }
     owner.first_segment.store(spool::no_segment, std::memory_order_relaxed);
     for (std::uint32_t const index : thread.take_all_segments()) file_.recycle_segment(index);
     auto& dropped = file_.header().losses[static_cast<std::size_t>(spool::loss::records_dropped)];

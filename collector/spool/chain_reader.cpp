@@ -4,20 +4,28 @@ namespace lastref::spool {
 
 chain_reader::outcome chain_reader::read(spool_file& file, chain_visitor& visitor) {
     if (broken_) return outcome::all;
-    if (segment_ == no_segment) {
-        std::uint32_t const first = file.thread(slot_).first_segment.load(std::memory_order_acquire);
-        if (first == no_segment || !enter(file, first, visitor)) return outcome::all;
-    }
+    if (segment_ == no_segment && !enter_next(file, visitor)) return outcome::all;
     for (;;) {
         segment_header const* const segment = file.segment(segment_);
         if (!segment) return outcome::all;
         if (read_records(file, *segment, visitor) == outcome::stopped) return outcome::stopped;
-        std::uint32_t const next = segment->next.load(std::memory_order_acquire);
-        if (next == no_segment) return outcome::all;
+        if (segment->next.load(std::memory_order_acquire) == no_segment) return outcome::all;
         if (read_records(file, *segment, visitor) == outcome::stopped) return outcome::stopped;
         visitor.segment_finished();
-        if (!enter(file, next, visitor)) return outcome::all;
+        if (!enter_next(file, visitor)) return outcome::all;
     }
+}
+
+// A mover may put a copy into the place of the next segment until we have entered it.
+bool chain_reader::enter_next(spool_file& file, chain_visitor& visitor) {
+    auto& places = file.reading();
+    std::unique_lock lock(places.mutex);
+    auto const& link = segment_ == no_segment ? file.thread(slot_).first_segment : file.segment(segment_)->next;
+    std::uint32_t const next = link.load(std::memory_order_acquire);
+    segment_header const* const segment = next == no_segment ? nullptr : file.segment(next);
+    if (segment) places.enter(slot_, {thread_serial_, next, segment->serial});
+    lock.unlock();
+    return next != no_segment && enter(file, next, visitor);
 }
 
 chain_reader::outcome chain_reader::read_stray(spool_file& file, std::uint32_t index, chain_visitor& visitor) {

@@ -60,6 +60,7 @@ class chain_reader {
     bool broken() const { return broken_; }
 
   private:
+    bool enter_next(spool_file& file, chain_visitor& visitor);
     bool enter(spool_file& file, std::uint32_t index, chain_visitor& visitor);
     outcome read_records(spool_file& file, segment_header const& segment, chain_visitor& visitor);
     bool step(record_view record, std::uint32_t committed, spool_file& file, chain_visitor& visitor);

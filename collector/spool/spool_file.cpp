@@ -55,9 +55,10 @@ open_failure spool_file::map(int fd) {
     struct stat status;
     if (fstat(fd, &status)) return open_failure::missing;
     if (!S_ISREG(status.st_mode)) return open_failure::not_a_spool;
-    file_size_ = static_cast<std::size_t>(status.st_size);
+    auto const size = static_cast<std::size_t>(status.st_size);
+    shared_->file_size.store(size, std::memory_order_relaxed);
     inode_ = status.st_ino;
-    if (file_size_ < header_bytes + thread_slots_bytes) return open_failure::not_a_spool;
+    if (size < header_bytes + thread_slots_bytes) return open_failure::not_a_spool;
 
     spool_identity claimed{};
     if (pread(fd, &claimed.max_bytes, sizeof claimed.max_bytes, offsetof(spool_header, max_bytes)) < 0)
@@ -66,7 +67,7 @@ open_failure spool_file::map(int fd) {
     if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return open_failure::locked;
 
     bool const write = how_ == access::read_write;
-    mapped_ = file_size_;
+    mapped_ = size;
     if (write) mapped_ = std::max<std::size_t>(mapped_, std::min(claimed.max_bytes, most_address_space));
     void* const address = mmap(nullptr, mapped_, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
     if (address == MAP_FAILED) return open_failure::missing;
@@ -106,9 +107,9 @@ spool_file& spool_file::operator=(spool_file&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(base_, other.base_);
     std::swap(mapped_, other.mapped_);
-    std::swap(file_size_, other.file_size_);
     std::swap(inode_, other.inode_);
     std::swap(identity_, other.identity_);
+    std::swap(shared_, other.shared_);
     return *this;
 }
 
@@ -119,12 +120,13 @@ spool_file::~spool_file() {
 
 std::uint32_t spool_file::segments() {
     std::uint32_t const promised = header().segments.load(std::memory_order_acquire);
-    auto const held = [this] { return (std::min(file_size_, mapped_) - segment_offset(0)) / segment_size; };
-    if (promised > held()) {
-        struct stat status;
-        if (fstat(fd_, &status) == 0) file_size_ = static_cast<std::size_t>(status.st_size);
+    auto const held = [this](std::size_t size) { return (std::min(size, mapped_) - segment_offset(0)) / segment_size; };
+    std::size_t size = shared_->file_size.load(std::memory_order_relaxed);
+    if (struct stat status; promised > held(size) && fstat(fd_, &status) == 0) {
+        size = static_cast<std::size_t>(status.st_size);
+        shared_->file_size.store(size, std::memory_order_relaxed);
     }
-    return static_cast<std::uint32_t>(std::min<std::size_t>(promised, held()));
+    return static_cast<std::uint32_t>(std::min<std::size_t>(promised, held(size)));
 }
 
 std::uint32_t spool_file::segments_missing() {
@@ -140,7 +142,16 @@ std::uint32_t spool_file::thread_slots_used() const {
 }
 
 void spool_file::recycle_segment(std::uint32_t index) {
-    if (writable() && index < segments()) recycle(base_, index);
+    if (!writable() || index >= segments()) return;
+    {
+        std::lock_guard const lock(shared_->mutex);
+        if (index < shared_->is_cold.size() && shared_->is_cold[index]) {
+            segment_at(base_, index)->committed.store(0, std::memory_order_relaxed);
+            shared_->free_cold.push_back(index);
+            return;
+        }
+    }
+    recycle(base_, index);
 }
 
 std::uint32_t spool_file::free_segments() const {
@@ -148,11 +159,36 @@ std::uint32_t spool_file::free_segments() const {
     return count > 0 ? static_cast<std::uint32_t>(count) : 0;
 }
 
+std::uint32_t spool_file::grow_by_one() {
+    return writable() ? grow(base_, fd_, std::min<std::uint64_t>(identity_.max_bytes, mapped_)) : no_segment;
+}
+
+std::uint32_t spool_file::reuse_cold_segment(bool for_a_copy) {
+    std::lock_guard const lock(shared_->mutex);
+    if (shared_->free_cold.empty()) return no_segment;
+    std::uint32_t const index = shared_->free_cold.back();
+    shared_->free_cold.pop_back();
+    shared_->is_cold[index] = for_a_copy;
+    return index;
+}
+
+std::uint32_t spool_file::take_cold_segment() {
+    if (std::uint32_t const used = reuse_cold_segment(true); used != no_segment) return used;
+    std::uint32_t const index = grow_by_one();
+    if (index == no_segment) return no_segment;
+    std::lock_guard const lock(shared_->mutex);
+    if (shared_->is_cold.size() <= index) shared_->is_cold.resize(index + std::size_t{1});
+    shared_->is_cold[index] = true;
+    return index;
+}
+
 bool spool_file::add_free_segment() {
-    if (!writable()) return false;
-    std::uint32_t const index = grow(base_, fd_, std::min<std::uint64_t>(identity_.max_bytes, mapped_));
+    std::uint32_t index = grow_by_one();
+    if (index != no_segment)
+        touch_segment(base_, index);
+    else  // at the cap the program is better off with one that costs it page faults than with none
+        index = reuse_cold_segment(false);
     if (index == no_segment) return false;
-    touch_segment(base_, index);
     push_free(base_, index);
     return true;
 }

@@ -7,12 +7,16 @@
 // neither side ever cuts one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/spool/free_list.h"
+#include "collector/spool/reading_places.h"
 #include "schema/spool.h"
 
 namespace lastref::spool {
@@ -46,7 +50,7 @@ struct spool_identity {
 };
 
 // Owns the mapping, the descriptor and the drain's lock on the file (flock, held until destruction). Movable. One
-// thread.
+// thread, but for what says otherwise.
 class spool_file {
   public:
     struct result;
@@ -62,21 +66,28 @@ class spool_file {
 
     spool_header& header() const { return *header_at(base_); }
     // Segments that really lie in the file; takes in what has been added since it was opened.
+    // Any thread.
     std::uint32_t segments();
     // How many the header promises beyond the file's end: a truncated file.
     std::uint32_t segments_missing();
-    // nullptr where the index is not one of a segment in the file.
+    // nullptr where the index is not one of a segment in the file. Any thread.
     segment_header* segment(std::uint32_t index);
     std::uint32_t thread_slots_used() const;
     thread_slot& thread(std::uint32_t index) const { return *thread_slot_at(base_, index); }
 
-    // For a writable spool only.
+    // For a writable spool only. Gives a segment back to the program, or keeps it for copies if it was made for them.
+    // Any thread.
     void recycle_segment(std::uint32_t index);
     // About how many segments wait for the program in the free list.
     std::uint32_t free_segments() const;
-    // Grows the file by a segment, touches its pages and puts it on the free list; false where disk or cap forbid it.
-    // May be called from another thread than everything else.
+    // Grows the file by a segment, touches its pages and puts it on the free list; false where disk or cap forbid it
+    // and no segment for copies is unused. Any thread.
     bool add_free_segment();
+    // A segment for a copy of one that the program has filled: never one that the program uses. no_segment where disk
+    // or cap forbid it. Any thread.
+    std::uint32_t take_cold_segment();
+    // Shared by who reads the chains and who moves their segments.
+    reading_places& reading() const { return shared_->reading; }
 
     // To find the file in another process's /proc/PID/maps.
     std::uint64_t inode() const { return inode_; }
@@ -84,6 +95,16 @@ class spool_file {
   private:
     spool_file() = default;
     open_failure map(int fd);
+    std::uint32_t grow_by_one();
+    std::uint32_t reuse_cold_segment(bool for_a_copy);
+    struct shared {
+        reading_places reading;
+        std::atomic<std::size_t> file_size{0};
+        std::mutex mutex;           // of what follows
+        std::vector<bool> is_cold;  // by index: made for copies
+        std::vector<std::uint32_t> free_cold;
+    };
+
     open_failure check_header();
 
     std::filesystem::path path_;
@@ -91,9 +112,9 @@ class spool_file {
     int fd_ = -1;
     void* base_ = nullptr;
     std::size_t mapped_ = 0;
-    std::size_t file_size_ = 0;
     std::uint64_t inode_ = 0;
     spool_identity identity_{};
+    std::unique_ptr<shared> shared_ = std::make_unique<shared>();  // between threads
 };
 
 struct spool_file::result {

@@ -9,11 +9,17 @@
 //     launches   cuGraphLaunch of a graph with one empty node
 //
 // The driver is found by dlopen and dlsym, so that the same program runs on a GPU, on the simulated and on the null
-// driver. Prints JSON: nanoseconds an iteration (a pair, an object, a launch) for each repetition, and their median.
-// The time is the mean over the threads, which start together.
+// driver. Every repetition runs twice: through what dlsym returned, which is the recorder's where the program is
+// recorded, and through the addresses in the driver's own symbol table, which nobody stands in front of. So the two
+// figures come from the same process, a few milliseconds apart, and a machine whose speed changes changes both.
+//
+// Prints JSON: for each repetition nanoseconds an iteration (a pair, an object, a launch) either way (`ns`, `bare_ns`),
+// and the medians. The time is the mean over the threads, which start together.
 #include <cuda.h>
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -60,42 +66,82 @@ void must(CUresult status, char const* what) {
     if (status != CUDA_SUCCESS) give_up(what, static_cast<int>(status));
 }
 
-template <typename Function>
-void find(void* library, char const* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (!function) give_up(name, 0);
+// The address of a symbol in a library's own dynamic symbol table, whatever stands before it in the search order.
+class symbol_table {
+  public:
+    explicit symbol_table(void* library) {
+        link_map* map = nullptr;
+        if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) give_up(dlerror(), 0);
+        base_ = map->l_addr;
+        for (auto const* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+            if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<ElfW(Sym) const*>(entry->d_un.d_ptr);
+            if (entry->d_tag == DT_STRTAB) names_ = reinterpret_cast<char const*>(entry->d_un.d_ptr);
+            if (entry->d_tag == DT_STRSZ) names_size_ = entry->d_un.d_val;
+        }
+    }
+
+    // The string table follows the symbols in every library that linkers make: their number stands nowhere else.
+    void* operator()(char const* name) const {
+        auto const* const end = reinterpret_cast<ElfW(Sym) const*>(names_);
+        for (auto const* symbol = symbols_; symbol < end && symbol->st_name < names_size_; ++symbol)
+            if (symbol->st_shndx != SHN_UNDEF && std::string_view(name) == names_ + symbol->st_name)
+                return reinterpret_cast<void*>(base_ + symbol->st_value);
+        return nullptr;
+    }
+
+  private:
+    ElfW(Addr) base_ = 0;
+    ElfW(Sym) const* symbols_ = nullptr;
+    char const* names_ = nullptr;
+    std::size_t names_size_ = 0;
+};
+
+template <typename LookUp>
+driver_functions find_all(LookUp look_up) {
+    driver_functions cu{};
+    auto const find = [&look_up](char const* name, auto& function) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(look_up(name));
+        if (!function) give_up(name, 0);
+    };
+    find("cuInit", cu.init);
+    find("cuDriverGetVersion", cu.driver_version);
+    find("cuDeviceGet", cu.device_get);
+    find("cuDevicePrimaryCtxRetain", cu.primary_retain);
+    find("cuCtxSetCurrent", cu.context_set);
+    find("cuStreamCreate", cu.stream_create);
+    find("cuStreamSynchronize", cu.stream_synchronize);
+    find("cuMemAllocAsync", cu.alloc_async);
+    find("cuMemFreeAsync", cu.free_async);
+    find("cuUserObjectCreate", cu.object_create);
+    find("cuUserObjectRelease", cu.object_release);
+    find("cuGraphCreate", cu.graph_create);
+    find("cuGraphAddEmptyNode", cu.graph_add_empty);
+    find("cuGraphInstantiateWithFlags", cu.graph_instantiate);
+    find("cuGraphLaunch", cu.graph_launch);
+    return cu;
 }
 
-driver_functions load_driver() {
+struct drivers {
+    driver_functions found;  // by dlsym: the recorder's, where there is one
+    driver_functions bare;   // the driver's own
+};
+
+drivers load_driver() {
     void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library) give_up(dlerror(), 0);
-    driver_functions cu{};
-    find(library, "cuInit", cu.init);
-    find(library, "cuDriverGetVersion", cu.driver_version);
-    find(library, "cuDeviceGet", cu.device_get);
-    find(library, "cuDevicePrimaryCtxRetain", cu.primary_retain);
-    find(library, "cuCtxSetCurrent", cu.context_set);
-    find(library, "cuStreamCreate", cu.stream_create);
-    find(library, "cuStreamSynchronize", cu.stream_synchronize);
-    find(library, "cuMemAllocAsync", cu.alloc_async);
-    find(library, "cuMemFreeAsync", cu.free_async);
-    find(library, "cuUserObjectCreate", cu.object_create);
-    find(library, "cuUserObjectRelease", cu.object_release);
-    find(library, "cuGraphCreate", cu.graph_create);
-    find(library, "cuGraphAddEmptyNode", cu.graph_add_empty);
-    find(library, "cuGraphInstantiateWithFlags", cu.graph_instantiate);
-    find(library, "cuGraphLaunch", cu.graph_launch);
-    return cu;
+    return {find_all([library](char const* name) { return dlsym(library, name); }), find_all(symbol_table(library))};
 }
 
 struct session {
     driver_functions cu{};
+    driver_functions bare{};
     CUcontext context = nullptr;
     int version = 0;
 };
 
 session open_session() {
-    session now{.cu = load_driver()};
+    auto const [found, bare] = load_driver();
+    session now{.cu = found, .bare = bare};
     CUdevice device = 0;
     must(now.cu.init(0), "cuInit");
     must(now.cu.driver_version(&now.version), "cuDriverGetVersion");
@@ -106,7 +152,7 @@ session open_session() {
 
 // What one thread works with, made before the clock starts.
 struct worker {
-    driver_functions const& cu;
+    driver_functions cu;
     CUstream stream = nullptr;
     CUgraphExec executable = nullptr;
 };
@@ -230,41 +276,58 @@ struct result {
     int threads = 0;
     int iterations = 0;
     std::vector<timing> nanoseconds;  // one a repetition
+    std::vector<timing> bare;         // the same, past the recorder
 };
 
-// Repetition 0 warms up: pools, caches, the recorder's pages.
+using timings = std::vector<timing>;
+
+// The mean over the threads of each repetition but the first, which warms up: pools, caches, the recorder's pages.
+timings mean(std::vector<timings> const& threads) {
+    timings means(threads.front().size() - 1);
+    for (auto const& one : threads) {
+        for (std::size_t i = 0; i < means.size(); ++i) {
+            means[i].wall += one[i + 1].wall / static_cast<double>(threads.size());
+            means[i].cpu += one[i + 1].cpu / static_cast<double>(threads.size());
+        }
+    }
+    return means;
+}
+
 result measure(session const& now, workload const& work, int threads, settings const& chosen) {
     auto const divisor = threads == 1 ? 1.0 : threads <= 8 ? 2.0 : 8.0;
     auto const iterations = std::max(1, static_cast<int>(work.iterations * chosen.scale / divisor));
-    result out{.work = &work, .threads = threads, .iterations = iterations, .nanoseconds = {}};
-    std::vector<std::vector<timing>> times(static_cast<std::size_t>(threads));
+    std::vector<timings> times(static_cast<std::size_t>(threads)), bare(times.size());
     std::barrier<> start(threads);
     std::vector<std::thread> running;
-    for (auto& own_times : times) {
-        running.emplace_back([&] {
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        running.emplace_back([&, i] {
             auto const own = make_worker(now);
-            for (int i = 0; i <= chosen.repetitions; ++i)
-                own_times.push_back(run_below(chosen.depth - work.levels, work, own, iterations, start));
+            auto past_the_recorder = own;
+            past_the_recorder.cu = now.bare;
+            auto const depth = chosen.depth - work.levels;
+            for (int repetition = 0; repetition <= chosen.repetitions; ++repetition) {
+                bare[i].push_back(run_below(depth, work, past_the_recorder, iterations, start));
+                times[i].push_back(run_below(depth, work, own, iterations, start));
+            }
         });
     }
     for (auto& thread : running) thread.join();
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(chosen.repetitions); ++i) {
-        timing sum;
-        for (auto const& own_times : times) {
-            sum.wall += own_times[i].wall / threads;
-            sum.cpu += own_times[i].cpu / threads;
-        }
-        out.nanoseconds.push_back(sum);
-    }
-    return out;
+    return {
+        .work = &work, .threads = threads, .iterations = iterations, .nanoseconds = mean(times), .bare = mean(bare)};
 }
 
-double median(std::vector<timing> const& timings, double timing::*clock_kind) {
+double median(timings const& repetitions, double timing::*clock_kind) {
     std::vector<double> values;
-    for (auto const& one : timings) values.push_back(one.*clock_kind);
+    for (auto const& one : repetitions) values.push_back(one.*clock_kind);
     auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
+}
+
+void print_list(char const* name, timings const& values, double timing::*clock_kind) {
+    std::printf("\"%s\": [", name);
+    for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.2f", i ? ", " : "", values[i].*clock_kind);
+    std::printf("]");
 }
 
 void print(session const& now, std::vector<result> const& results) {
@@ -273,11 +336,16 @@ void print(session const& now, std::vector<result> const& results) {
     for (auto const& one : results) {
         std::printf("%s {\"workload\": \"%s\", \"threads\": %d, \"iterations\": %d, ", separator, one.work->name.data(),
                     one.threads, one.iterations);
-        std::printf("\"median_ns\": %.2f, \"median_cpu_ns\": %.2f, \"ns\": [", median(one.nanoseconds, &timing::wall),
+        std::printf("\"median_ns\": %.2f, \"median_cpu_ns\": %.2f, ", median(one.nanoseconds, &timing::wall),
                     median(one.nanoseconds, &timing::cpu));
-        for (std::size_t i = 0; i < one.nanoseconds.size(); ++i)
-            std::printf("%s%.2f", i ? ", " : "", one.nanoseconds[i].wall);
-        std::printf("]}");
+        print_list("ns", one.nanoseconds, &timing::wall);
+        std::printf(", ");
+        print_list("bare_ns", one.bare, &timing::wall);
+        std::printf(", ");
+        print_list("cpu_ns", one.nanoseconds, &timing::cpu);
+        std::printf(", ");
+        print_list("bare_cpu_ns", one.bare, &timing::cpu);
+        std::printf("}");
         separator = ",\n";
     }
     std::printf("\n]}\n");

@@ -75,7 +75,7 @@ class Demo(Case):
 
     def test_confidence(self):
         confidence = {f["rule"]: f["confidence"] for f in self.json["findings"]}
-        self.assertEqual(confidence["ptds-cross-thread-free"], "possible")
+        self.assertEqual(confidence["ptds-cross-thread-free"], "likely")
         self.assertEqual(confidence["failed-free"], "proven")
 
     def test_lines_of_the_source(self):
@@ -144,7 +144,7 @@ class Command(Case):
                 done = self.lastref("report", trace, "--fail-on", "warning")
                 # Each frees one pointer twice, on purpose: that is all there may be.
                 findings, _ = self.report(trace)
-                self.assertEqual({f["rule"] for f in findings["findings"]} - {"failed-free"}, set(), done.stdout)
+                self.assertEqual({f["rule"] for f in findings["findings"]} - {"double-free"}, set(), done.stdout)
 
     def test_colour_on_a_terminal_only(self):
         self.recorded(workload("demo"))

@@ -7,7 +7,8 @@ from harness import Case, workload
 
 # Workloads that end by themselves with nothing special about their end, and print the same in every run.
 ORDINARY = ("demo", "way_plt", "way_dlsym", "way_get_proc_address", "fork_child", "exec_chain", "static_destructor",
-            "threads", "dlsym_next", "host_callbacks", "user_objects", "capture", "pools")
+            "threads", "dlsym_next", "host_callbacks", "user_objects", "capture", "pools",
+            "batches")
 
 
 class Transparent(Case):
@@ -153,6 +154,19 @@ class Contents(Case):
                         live.discard(handle)
                         freed += 1
                 self.assertGreater(freed, 3)
+
+    def test_batches_are_recorded_one_by_one(self):
+        trace = self.recorded(workload("batches"))
+        sizes, stream = [64, 128, 256], trace.one(f"SELECT e.object {EVENTS} WHERE k.name = 'stream_create'")
+        for batch, part in (("cuMemcpyBatchAsync", "batch_copy"), ("cuMemPrefetchBatchAsync", "batch_prefetch")):
+            self.assertEqual(trace.rows(f"SELECT e.stream, e.size, e.extra {EVENTS} WHERE a.name = '{batch}'"),
+                             [(stream, sum(sizes), len(sizes))])
+            self.assertEqual(trace.rows(f"SELECT e.stream, e.size {EVENTS} WHERE a.symbol = '{part}' ORDER BY e.id"),
+                             [(stream, size) for size in sizes])
+        used = trace.column(f"SELECT e.object {EVENTS} WHERE a.symbol LIKE 'batch_%'")
+        used += trace.column(f"SELECT e.other {EVENTS} WHERE a.symbol = 'batch_copy'")
+        made = trace.column(f"SELECT e.object {EVENTS} WHERE k.object = 'device_memory' AND k.verb = 'create'")
+        self.assertEqual(sorted(used), sorted(made))
 
     def test_capture(self):
         trace = self.recorded(workload("capture"))

@@ -21,6 +21,8 @@ enum class abi : std::uint16_t {
     graph_node_child,         // cuGraphAddNode of a child graph
     graph_node_memory_alloc,  // cuGraphAddNode of a memory allocation
     graph_node_memory_free,   // cuGraphAddNode of a memory free
+    batch_copy,               // one copy of a batch
+    batch_prefetch,           // one range of a batch of prefetches or discards
     count
 };
 
@@ -66,6 +68,10 @@ inline constexpr std::array abi_table{
              .kind = event_kind::graph_add_memory_alloc, .object = "node", .other = "graph", .size = "bytes", .extra = "pointer"},
     abi_info{.symbol = "graph_node_memory_free", .name = "memory free node", .streams = default_stream::none,
              .kind = event_kind::graph_add_memory_free, .object = "node", .other = "graph", .extra = "pointer"},
+    abi_info{.symbol = "batch_copy", .name = "copy of a batch", .streams = default_stream::legacy,
+             .kind = event_kind::copy, .stream = "stream", .object = "destination", .other = "source", .size = "bytes"},
+    abi_info{.symbol = "batch_prefetch", .name = "prefetch of a batch", .streams = default_stream::legacy,
+             .kind = event_kind::prefetch, .stream = "stream", .object = "pointer", .size = "bytes"},
 };
 // clang-format on
 static_assert(abi_table.size() == static_cast<std::size_t>(abi::count));

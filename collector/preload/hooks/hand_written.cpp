@@ -5,11 +5,13 @@ namespace {
 
 // A record that stands for something a call made besides its own object.
 template <abi id>
-void record_detail(std::uint64_t object, std::uint64_t other, std::uint64_t size, std::uint64_t extra) {
+void record_detail(std::uint64_t object, std::uint64_t other, std::uint64_t size, std::uint64_t extra,
+                   std::uint64_t stream = 0) {
     constexpr call_traits traits{id, event_order::end, stack_setting::all, stamp_count::two};
     recorded_call call = recorded_call::enter<traits>();
     if (!call.recording()) return;
     call.leave<traits>(0, nullptr, nullptr, [&](spool::call_record& record) {
+        record.stream = stream;
         record.object = object;
         record.other = other;
         record.size = size;
@@ -19,6 +21,16 @@ void record_detail(std::uint64_t object, std::uint64_t other, std::uint64_t size
 
 std::uint64_t number(void const* handle) {
     return reinterpret_cast<std::uint64_t>(handle);
+}
+
+// A detail has no variants that could say what stream 0 means: it names the token.
+std::uint64_t named_stream(abi id, CUstream stream) {
+    if (stream != nullptr) return number(stream);
+    return number(info(id).streams == default_stream::per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY);
+}
+
+std::uint64_t place_of(CUmemcpy3DOperand const& operand) {
+    return operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? number(operand.op.array.array) : operand.op.ptr.ptr;
 }
 
 }  // namespace
@@ -43,6 +55,31 @@ void record_node_details(CUgraphNode node, CUgraph graph, CUgraphNodeParams cons
         default:
             break;
     }
+}
+
+void record_copies(abi id, CUstream stream, CUdeviceptr const* to, CUdeviceptr const* from, size_t const* bytes,
+                   size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        record_detail<abi::batch_copy>(to[i], from[i], bytes[i], 0, named_stream(id, stream));
+}
+
+void record_copies(abi id, CUstream stream, CUDA_MEMCPY3D_BATCH_OP const* copies, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        auto const& [width, height, depth] = copies[i].extent;
+        record_detail<abi::batch_copy>(place_of(copies[i].dst), place_of(copies[i].src), width * height * depth, 0,
+                                       named_stream(id, stream));
+    }
+}
+
+void record_copies(abi id, CUstream stream, CUmemDecompressParams const* copies, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        record_detail<abi::batch_copy>(number(copies[i].dst), number(copies[i].src), copies[i].dstNumBytes, 0,
+                                       named_stream(id, stream));
+}
+
+void record_prefetches(abi id, CUstream stream, CUdeviceptr const* ranges, size_t const* bytes, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        record_detail<abi::batch_prefetch>(ranges[i], 0, bytes[i], 0, named_stream(id, stream));
 }
 
 namespace hand {

@@ -16,6 +16,13 @@ namespace lastref::preload::hooks {
 // What a generic add made besides the node, as records of their own: the child graph, the allocation, the body graphs.
 void record_node_details(CUgraphNode node, CUgraph graph, CUgraphNodeParams const& params);
 
+// What a batch consists of, a record each. `id` is the entry point, which says what stream 0 means.
+void record_copies(abi id, CUstream stream, CUdeviceptr const* to, CUdeviceptr const* from, size_t const* bytes,
+                   size_t count);
+void record_copies(abi id, CUstream stream, CUDA_MEMCPY3D_BATCH_OP const* copies, size_t count);
+void record_copies(abi id, CUstream stream, CUmemDecompressParams const* copies, size_t count);
+void record_prefetches(abi id, CUstream stream, CUdeviceptr const* ranges, size_t const* bytes, size_t count);
+
 namespace hand {
 
 template <default_stream streams, class Real>

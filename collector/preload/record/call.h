@@ -1,6 +1,7 @@
 // One recorded call, from before the driver is entered until its record is published. Used by the wrappers.
 #pragma once
 
+#include "collector/preload/arch/prefetch.h"
 #include "collector/preload/hooks/api_table.h"
 #include "collector/preload/record/context.h"
 #include "collector/preload/record/ring.h"
@@ -118,8 +119,9 @@ class recorded_call {
             flags |= spool::flag_in_callback;
         if (depth_ > r.callbacks) [[unlikely]]
             flags |= spool::flag_nested;
-        // While the drain is behind, every segment is fresh and its lines come from memory: ask for them ahead of time.
-        __builtin_prefetch(place + 8 * spool::slot_size, 1);
+        // The drain has read the segment since it was filled last, and a driver call that takes a lock waits for every
+        // store before it: ask for the lines ahead of time.
+        arch::prefetch_to_write(place + 8 * spool::slot_size);
         auto* const words = reinterpret_cast<std::uint64_t*>(place);
         words[0] = static_cast<std::uint64_t>(id) | static_cast<std::uint64_t>(type) << 16 | std::uint64_t{1} << 24 |
                    static_cast<std::uint64_t>(result & 0xffff) << 32 | static_cast<std::uint64_t>(flags) << 48 |

@@ -1,27 +1,18 @@
 #include "collector/preload/record/module.h"
 
 #include <elf.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "collector/preload/driver/dlsym.h"
+#include "collector/preload/unwind/find_object.h"
 
 namespace lastref::preload::modules {
 namespace {
 
-// glibc's <dlfcn.h> of 2.35, declared here since the library must also load where it is missing.
-struct dl_find_object_result {
-    unsigned long long flags;
-    void* map_start;
-    void* map_end;
-    link_map* map;
-    void* eh_frame;
-    unsigned long long reserved[7];
-};
-using dl_find_object_function = int (*)(void*, dl_find_object_result*);
-dl_find_object_function find_object = nullptr;
+using unwind::dl_find_object_result;
+unwind::dl_find_object_function find_object = nullptr;
 
 // Hashes of the modules written; open addressing, insert only.
 constexpr std::uint32_t table_size = 2048;
@@ -114,7 +105,7 @@ void prepare() {
         executable_length = length > 0 ? static_cast<std::size_t>(length) : 0;
     }
     if (find_object == nullptr)
-        find_object = reinterpret_cast<dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
+        find_object = reinterpret_cast<unwind::dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
 }
 
 range note(thread_ring& r, std::uintptr_t address) {

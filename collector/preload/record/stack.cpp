@@ -8,14 +8,16 @@
 
 #include "collector/preload/driver/dlsym.h"
 #include "collector/preload/record/module.h"
+#include "collector/preload/unwind/thread_stack.h"
+#include "collector/preload/unwind/walk.h"
 
 namespace lastref::preload {
 
 namespace {
 
 constexpr std::uint32_t cache_entries = 64;
-// A chain of frames that leaves this range has changed stacks (a coroutine, a signal stack): it is not cached, since
-// the other stack may be gone when it is compared.
+// A chain of frames that leaves this range has probably changed stacks (a coroutine, a signal stack): it is not cached,
+// since the other stack may be gone when it is compared.
 constexpr std::uintptr_t cacheable_span = std::uintptr_t{256} << 10;
 
 struct cached_stack {
@@ -33,6 +35,7 @@ struct cached_stack {
 }  // namespace
 
 struct stack_cache {
+    unwind::thread_stack own_stack;
     cached_stack entries[cache_entries];
 };
 
@@ -42,9 +45,20 @@ namespace {
 using backtrace_function = _Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void*);
 using get_word_function = _Unwind_Word (*)(_Unwind_Context*);
 
+unwind::dl_find_object_function find_object = nullptr;
 backtrace_function unwind_backtrace = nullptr;
 get_word_function unwind_ip = nullptr;
 get_word_function unwind_cfa = nullptr;
+bool prepared = false;
+
+void note_place(cached_stack& stack, std::uint32_t depth, std::uintptr_t place) {
+    if (place < stack.frame || place - stack.frame > cacheable_span)
+        stack.comparable = false;
+    else
+        stack.offsets[depth] = static_cast<std::uint32_t>(place - stack.frame);
+}
+
+// --- libgcc's unwinder: for what ours leaves
 
 struct unwinding {
     cached_stack* result;
@@ -68,14 +82,36 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
     }
     // On x86-64 the call pushed the return address just below the caller's CFA; the unwinder's CFA for a frame is the
     // one of the frame that it called.
-    auto const place = static_cast<std::uintptr_t>(unwind_cfa(context)) - sizeof(void*);
-    if (place < stack.frame || place - stack.frame > cacheable_span)
-        stack.comparable = false;
-    else
-        stack.offsets[stack.count] = static_cast<std::uint32_t>(place - stack.frame);
+    note_place(stack, stack.count, static_cast<std::uintptr_t>(unwind_cfa(context)) - sizeof(void*));
     stack.addresses[stack.count++] = address;
     return _URC_NO_REASON;
 }
+
+void unwind_with_libgcc(cached_stack& stack) {
+    stack.count = 0;
+    stack.cut = false;
+    stack.comparable = true;
+    unwinding state{&stack, false};
+    unwind_backtrace(visit, &state);
+}
+
+// --- ours
+
+// True if the stack is whole.
+bool unwind_simply(unwind::thread_stack& own, cached_stack& stack) {
+    if (find_object == nullptr || stack.frame == 0 || (!own.holds(stack.frame) && !unwind::prove(own, stack.frame)))
+        return false;
+    std::uintptr_t places[spool::max_stack_frames];
+    unwind::found_frames found{stack.addresses, places, spool::max_stack_frames};
+    auto const innermost = unwind::caller_of(reinterpret_cast<void const*>(stack.frame));
+    bool const whole = unwind::walk(find_object, own, innermost, found) == unwind::outcome::whole;
+    for (std::uint32_t i = 0; i < found.count; ++i) note_place(stack, i, places[i]);
+    stack.count = static_cast<std::uint16_t>(found.count);
+    stack.cut = found.cut;
+    return whole;
+}
+
+// --- both
 
 bool unchanged(cached_stack const& stack) {
     for (std::uint32_t i = 0; i < stack.count; ++i) {
@@ -86,16 +122,32 @@ bool unchanged(cached_stack const& stack) {
     return true;
 }
 
+// LASTREF_VERIFY=1: whether libgcc finds the same.
+void verify(cached_stack const& stack) {
+    cached_stack other{};
+    other.frame = stack.frame;
+    other.caller = stack.caller;
+    unwind_with_libgcc(other);
+    bool const same = other.count == stack.count && other.cut == stack.cut &&
+                      memcmp(other.addresses, stack.addresses, stack.count * sizeof(std::uintptr_t)) == 0;
+    if (!same) process::count(spool::loss::stack_mismatch);
+}
+
 // Return addresses must be where the unwinder's CFAs say: otherwise the stack is not compared but unwound every time.
-void unwind(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uintptr_t caller) {
+void unwind_anew(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uintptr_t caller) {
     stack.frame = frame;
     stack.caller = caller;
     stack.segment_serial = 0;
     stack.count = 0;
     stack.cut = false;
     stack.comparable = true;
-    unwinding state{&stack, false};
-    unwind_backtrace(visit, &state);
+    bool const whole = unwind_simply(r.stacks->own_stack, stack);
+    if (unwind_backtrace == nullptr)
+        stack.cut |= !whole;
+    else if (!whole)
+        unwind_with_libgcc(stack);
+    else if (process::the.options.verify_context) [[unlikely]]
+        verify(stack);
     if (stack.comparable) stack.comparable = unchanged(stack);
     if (stack.cut) process::count(spool::loss::stacks_cut);
     // Neighbouring frames mostly lie in one module: it is looked up once.
@@ -139,10 +191,19 @@ std::uint32_t bucket(std::uintptr_t frame, std::uintptr_t caller) {
     return static_cast<std::uint32_t>(mixed >> 58) % cache_entries;
 }
 
+void load_libgcc() {
+    void* const library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) return;
+    unwind_ip = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetIP"));
+    unwind_cfa = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetCFA"));
+    auto const backtrace = reinterpret_cast<backtrace_function>(next_dlsym(library, "_Unwind_Backtrace"));
+    if (unwind_ip != nullptr && unwind_cfa != nullptr) unwind_backtrace = backtrace;
+}
+
 }  // namespace
 
 std::uint16_t capture(thread_ring& r, void* frame_address, void* caller_address) {
-    if (unwind_backtrace == nullptr || r.writing != 0) return 0;
+    if (!prepared || r.writing != 0) return 0;
     stack_cache* const cache = cache_of(r);
     if (cache == nullptr) return 0;
     auto const frame = reinterpret_cast<std::uintptr_t>(frame_address);
@@ -154,7 +215,7 @@ std::uint16_t capture(thread_ring& r, void* frame_address, void* caller_address)
     if (same && stack.segment_serial == r.segment_serial) [[likely]]
         return stack.number;
     r.writing = 1;
-    if (!same) unwind(r, stack, frame, caller);
+    if (!same) unwind_anew(r, stack, frame, caller);
     bool const defined = stack.count != 0 && define(r, stack);
     r.writing = 0;
     return defined ? stack.number : std::uint16_t{0};
@@ -169,13 +230,10 @@ void note_module(thread_ring& r, void const* address) {
 
 void prepare() {
     modules::prepare();
-    if (unwind_backtrace != nullptr || process::the.options.stacks == stack_setting::off) return;
-    void* const library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) return;
-    unwind_ip = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetIP"));
-    unwind_cfa = reinterpret_cast<get_word_function>(next_dlsym(library, "_Unwind_GetCFA"));
-    auto const backtrace = reinterpret_cast<backtrace_function>(next_dlsym(library, "_Unwind_Backtrace"));
-    if (unwind_ip != nullptr && unwind_cfa != nullptr) unwind_backtrace = backtrace;
+    if (prepared || process::the.options.stacks == stack_setting::off) return;
+    find_object = reinterpret_cast<unwind::dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
+    load_libgcc();
+    prepared = true;
 }
 
 void forget(thread_ring& r) {

@@ -11,6 +11,14 @@
 namespace lastref::test {
 
 inline findings::analysis analyse(trace_builder& t) {
+    auto const names = t.names();
+    auto const trace = store::trace::open(t.finish());
+    symbols::stacks stacks(trace, *names);
+    return detectors::analyse(trace, {}, &stacks);
+}
+
+// As where the files with the names are gone.
+inline findings::analysis analyse_without_names(trace_builder& t) {
     return detectors::analyse(store::trace::open(t.finish()));
 }
 

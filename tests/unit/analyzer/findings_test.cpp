@@ -59,6 +59,13 @@ TEST(code_owner, by_path) {
     EXPECT_EQ(owner_of("", program), code_owner::unknown);
 }
 
+TEST(code_owner, statically_linked_runtime_by_name) {
+    for (auto const* name : {"libcudart_static_4ae7", "__cudaUnregisterFatBinary"})
+        EXPECT_TRUE(is_static_runtime(name)) << name;
+    for (auto const* name : {"cudaCheck(int)", "cuda::cache::drop", "cudaHelperInit", "main", ""})
+        EXPECT_FALSE(is_static_runtime(name)) << name;
+}
+
 class completeness : public ::testing::Test {
   protected:
     std::vector<std::string> reasons() { return test::analyse(t).incomplete; }

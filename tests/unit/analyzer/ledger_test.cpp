@@ -429,13 +429,6 @@ TEST_F(ledger_events, destructor_that_was_due_and_never_ran_is_not_counted_as_ag
     EXPECT_EQ(what.ledger.agreed, 0u);
 }
 
-TEST_F(ledger_events, over_released_object_is_named) {
-    create();
-    release(2);
-    auto const found = leak();
-    EXPECT_NE(found.title.find("released more often than held"), std::string::npos) << found.title;
-}
-
 TEST_F(ledger_events, captured_graph_takes_references) {
     main.call("cuStreamBeginCapture_v2", {.stream = stream});
     create();

@@ -32,6 +32,7 @@ TEST_F(ptds_cross_thread_free, used_there_freed_here) {
     main.call("cuMemAllocAsync", {.stream = stream, .object = buffer, .size = mib});
     worker.call("cuMemsetD8Async_ptsz", {.object = buffer + 512, .size = 64});
     main.call("cuMemFreeAsync_ptsz", {.object = buffer});
+    main.call("cuStreamDestroy_v2", {.stream = stream, .object = stream});
     EXPECT_NE(only(rule::ptds_cross_thread_free).what[0].find("last used"), std::string::npos);
 }
 

@@ -24,6 +24,39 @@ TEST_F(shutdown_release, by_an_installed_library_is_a_note) {
     EXPECT_EQ(only(rule::shutdown_release).severity, severity::note);
 }
 
+TEST_F(shutdown_release, by_the_statically_linked_runtime_is_a_note) {
+    main.call("cuLibraryLoadData", {.object = 0x90});
+    main.call("cuLibraryUnload", {.object = 0x90,
+                                  .result = 4,
+                                  .flags = after_exit | after_teardown,
+                                  .stack = {"libcudart_static_4ae7", "__cudaUnregisterFatBinary",
+                                            "__cudaUnregisterBinaryUtil", "libc.so.6!__run_exit_handlers"}});
+    auto const f = only(rule::shutdown_release);
+    EXPECT_EQ(f.severity, severity::note);
+    EXPECT_EQ(f.confidence, confidence::proven);
+}
+
+TEST_F(shutdown_release, through_the_statically_linked_runtime_by_the_program_is_not) {
+    main.use(context).call("cuMemAlloc_v2", {.object = buffer, .size = mib});
+    main.call("cuMemFree_v2", {.object = buffer,
+                               .result = 4,
+                               .flags = after_exit | after_teardown,
+                               .stack = {"libcudart_static_4ae7", "cudaFree", "cache::~cache", "libc.so.6!exit"}});
+    EXPECT_EQ(only(rule::shutdown_release).severity, severity::error);
+}
+
+TEST_F(shutdown_release, what_may_be_the_runtime_is_in_doubt_without_names) {
+    main.call("cuLibraryLoadData", {.object = 0x90});
+    main.call("cuLibraryUnload", {.object = 0x90,
+                                  .result = 4,
+                                  .flags = after_exit | after_teardown,
+                                  .stack = {"libcudart_static_4ae7", "libc.so.6!exit"}});
+    auto const found = analyse_without_names(t).found;
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].severity, severity::note);
+    EXPECT_EQ(found[0].confidence, confidence::possible);
+}
+
 TEST_F(shutdown_release, released_by_an_exit_handler_is_a_note) {
     for (std::uint64_t i = 0; i < 3; ++i)
         main.use(context).call("cuMemAlloc_v2", {.object = buffer + i * mib, .size = mib});

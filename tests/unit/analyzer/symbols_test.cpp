@@ -1,5 +1,6 @@
 // Symbols of this very program: it is there, and its build id is known.
 #include "analyzer/symbols/dwfl_source.h"
+#include "analyzer/symbols/short_name.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -75,6 +76,69 @@ TEST(dwfl_source, inlined_functions_are_listed_innermost_first) {
     EXPECT_NE(found[1].function.find("TestBody"), std::string::npos) << found[1].function;
     EXPECT_FALSE(found[1].inlined);
     EXPECT_EQ(found[1].line, line);
+}
+
+// Its name is put together from DWARF where it is inlined, and demangled where it is not: both name the function.
+TEST(dwfl_source, lambda_is_named_by_its_function) {
+    dwfl_source source;
+    auto const inlined = []() __attribute__((always_inline)) {
+        return here_for_the_symbols_test();
+    };
+    auto const out_of_line = []() __attribute__((noinline)) {
+        auto* const after = here_for_the_symbols_test();
+        asm volatile("" ::: "memory");  // no tail call
+        return after;
+    };
+    for (auto* const after : {inlined(), out_of_line()}) {
+        auto const found = source.at(own_path(), "", address_of(after) - 1);
+        ASSERT_FALSE(found.empty());
+        auto const& name = found.front().function;
+        EXPECT_TRUE(name.ends_with("::{lambda}")) << name;
+        EXPECT_NE(name.find("lambda_is_named_by_its_function_Test::TestBody"), std::string::npos) << name;
+        EXPECT_NE(name.find("lastref::symbols::"), std::string::npos) << name;
+    }
+}
+
+TEST(short_name, lambdas_of_every_compiler) {
+    EXPECT_EQ(tidy_name("ns::f(int)::{lambda(int)#1}::operator()(int) const"), "ns::f(int)::{lambda}");
+    EXPECT_EQ(tidy_name("ns::f(int)::<lambda(int)>"), "ns::f(int)::{lambda}");
+    EXPECT_EQ(tidy_name("ns::f(int)::<lambda(int)>::operator()"), "ns::f(int)::{lambda}");
+    EXPECT_EQ(tidy_name("ns::f(int)::$_0::operator()(int) const"), "ns::f(int)::{lambda}");
+    EXPECT_EQ(tidy_name("main::'lambda'(int)::operator()(int) const"), "main::{lambda}");
+    EXPECT_EQ(tidy_name("void run<main::{lambda()#1}>(main::{lambda()#1})"),
+              "void run<main::{lambda()#1}>(main::{lambda()#1})");
+    EXPECT_EQ(tidy_name("ns::callable::operator()(int) const"), "ns::callable::operator()(int) const");
+    EXPECT_EQ(tidy_name("f()::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const"),
+              "f()::{lambda}::{lambda}");
+}
+
+TEST(short_name, gives_up_what_costs_least) {
+    constexpr auto name =
+        "std::vector<int, std::allocator<int> > ns::outer<int, long>::make<float>(int, char const*) const";
+    EXPECT_EQ(short_name(name, 200), name);
+    EXPECT_EQ(short_name(name, 60), "ns::outer<int, long>::make<float>");
+    EXPECT_EQ(short_name(name, 32), "ns::outer<…>::make<…>");
+    EXPECT_EQ(short_name(name, 20), "…::outer<…>::make<…>");
+    EXPECT_EQ(short_name(name, 12), "…::make<…>");
+    EXPECT_EQ(short_name(name, 3), "…::make<…>") << "the function's own name is never cut";
+}
+
+TEST(short_name, keeps_the_function_of_a_lambda) {
+    EXPECT_EQ(short_name("a_namespace::inner::work(int)::{lambda()#1}::operator()() const", 20), "…::work::{lambda}");
+    EXPECT_EQ(short_name("a_namespace::on_worker<a_namespace::f(CUctx_st*)::<lambda()> >(CUctx_st*)::<lambda()>", 30),
+              "…::on_worker<…>::{lambda}");
+}
+
+TEST(short_name, operators_and_other_oddities) {
+    EXPECT_EQ(short_name("ns::value::operator<(ns::value const&) const", 20), "ns::value::operator<");
+    EXPECT_EQ(short_name("ns::value::operator<< <int>(int)", 23), "…::value::operator<<<…>");
+    EXPECT_EQ(short_name("ns::pointer::operator->() const", 24), "ns::pointer::operator->");
+    EXPECT_EQ(short_name("ns::value::operator unsigned long() const", 36), "ns::value::operator unsigned long");
+    EXPECT_EQ(short_name("ns::(anonymous namespace)::f(int)", 26), "ns::f");
+    EXPECT_EQ(short_name("libcudart_static_0123456789abcdef", 10), "libcudart_static_0123456789abcdef");
+    EXPECT_EQ(short_name("f(int) [clone .cold]", 8), "f");
+    for (auto const* odd : {"", "::", "<<<", "f<(", ")", "a::b::", "'", "operator", "$_", "{lambda", "f()::{lambda(#"})
+        for (std::size_t columns : {0u, 1u, 5u}) short_name(odd, columns);
 }
 
 TEST(dwfl_source, other_build_id_is_not_trusted) {

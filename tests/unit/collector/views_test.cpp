@@ -168,6 +168,21 @@ TEST_F(views_test, a_reference_may_be_released_through_the_embedded_graph) {
     EXPECT_EQ(holders(), (strings{"0xa|nobody|-|0", "0xb|graph|0x200|1"}));
 }
 
+TEST_F(views_test, graphs_embedded_in_embedded_graphs_hold_for_the_outermost) {
+    make_graph(0x100);
+    make_graph(0x200);
+    make_graph(0x300);
+    add_child(0x1000, 0x200, 0x100);
+    call(abi::cuGraphChildGraphNodeGetGraph, on(0x900, 0x1000));
+    add_child(0x2000, 0x900, 0x300);
+    call(abi::cuGraphChildGraphNodeGetGraph, on(0x901, 0x2000));
+    make_payload(0x10, 0xa);
+    graph_retains(0x901, 0x10, 1, move_reference);
+    instantiate(0x200, 0x400);
+    for (std::uint64_t const graph : {0x100, 0x300, 0x200}) destroy_graph(graph);
+    EXPECT_EQ(holders(), strings{"0xa|executable graph|0x400|1"});
+}
+
 TEST_F(views_test, a_child_set_in_an_executable_graph_replaces_the_former) {
     make_graph(0x100);
     make_graph(0x200);
@@ -238,6 +253,51 @@ TEST_F(views_test, allocations_that_stay) {
                        "host_memory|0x1|4096|cuMemHostAlloc|0xd0"}));
 }
 
+TEST_F(views_test, recipes_and_the_frees_that_came) {
+    auto const context = writer->context(0xc0, 1, spool::context_kind::primary),
+               second = writer->context(0xd0, 0, spool::context_kind::created);
+    auto const on_stream = [&](abi api, std::uint64_t address, std::uint64_t stream, std::uint16_t in,
+                               thread_writer* thread = nullptr, std::uint16_t result = 0, std::uint64_t pool = 0) {
+        call_facts facts = on(address, pool, 4096);
+        facts.stream = stream;
+        facts.context = in;
+        facts.result = result;
+        call(api, facts, thread);
+    };
+    on_stream(abi::cuStreamCreate, 0x50, 0, context);  // 1
+    on_stream(abi::cuMemAllocAsync, 0x1, 0x50, context, nullptr, 0, 0x99);
+    on_stream(abi::cuMemFreeAsync, 0x1, 0x50, 0, other.get());  // the stream brings its context
+    on_stream(abi::cuMemAllocAsync, 0x2, 0x50, context);        // 4
+    on_stream(abi::cuStreamDestroy_v2, 0x50, 0x50, context);
+    on_stream(abi::cuStreamCreate, 0x50, 0, context);  // 6
+    on_stream(abi::cuMemFreeAsync, 0x2, 0x50, context);
+    on_stream(abi::cuMemAllocAsync, 0x3, 1, context);
+    on_stream(abi::cuMemFreeAsync, 0x3, 1, 0, other.get(), 201);
+    on_stream(abi::cuMemAllocAsync, 0x4, 0, context);
+    on_stream(abi::cuMemFreeAsync, 0x4, 1, second);
+    on_stream(abi::cuMemAllocAsync_ptsz, 0x5, 0, context);
+    on_stream(abi::cuMemFreeAsync, 0x5, 2, context, other.get());
+    on_stream(abi::cuMemAllocAsync, 0x6, 2, context);
+    on_stream(abi::cuMemFreeAsync, 0x6, 0x50, context);
+    on_stream(abi::cuMemAllocAsync, 0x7, 0, context);
+    on_stream(abi::cuMemFreeAsync, 0x7, 0, 0, nullptr, 201);
+    on_stream(abi::cuMemFreeAsync, 0x7, 0, context);  // made good
+    on_stream(abi::cuMemAllocAsync, 0x8, 0, context);
+    on_stream(abi::cuMemFree_v2, 0x8, 0, 0);
+    on_stream(abi::cuMemAlloc_v2, 0x9, 0, second);
+    EXPECT_EQ(ask("SELECT address, stream_token, stream, stream_event, context, device, pool, grade, free_event, "
+                  "free_result, comparison FROM deallocation_recipes ORDER BY event"),
+              (strings{"0x1|0x50|created|1|0xc0|1|0x99|complete|3|0|same",
+                       "0x2|0x50|created|1|0xc0|1|current|complete|7|0|recycled stream",
+                       "0x3|legacy|legacy default|-|0xc0|1|current|ambient|9|201|no context",
+                       "0x4|null|legacy default|-|0xc0|1|current|ambient|11|0|other context",
+                       "0x5|null|per_thread default|-|0xc0|1|current|per-thread|13|0|other thread",
+                       "0x6|per_thread|per_thread default|-|0xc0|1|current|per-thread|15|0|other stream",
+                       "0x7|null|legacy default|-|0xc0|1|current|ambient|18|0|same",
+                       "0x8|null|legacy default|-|0xc0|1|current|ambient|20|0|synchronous",
+                       "0x9|-|-|-|0xd0|0|-|complete|-|-|-"}));
+}
+
 TEST_F(views_test, frees_that_failed) {
     call(abi::cuMemAllocAsync, on(0x1, 0, 10));
     call_facts failed = on(0x1);
@@ -298,8 +358,7 @@ TEST_F(views_test, what_happens_at_shutdown) {
 TEST_F(views_test, losses_are_empty_in_a_complete_trace) {
     EXPECT_EQ(ask("SELECT * FROM losses"), strings{});
     drain::database(trace).execute("UPDATE meta SET value = 'recording' WHERE key = 'state'");
-    drain::database(trace).execute(
-        "INSERT INTO loss VALUES (1, 'records_dropped', 'records found no room in the spool', 5)");
+    drain::database(trace).execute("INSERT INTO loss VALUES (1, 'records_dropped', 'records found no room', 5)");
     EXPECT_EQ(ask("SELECT pid, name, count FROM losses"), (strings{"999999999|records_dropped|5", "-|unfinished|1"}));
 }
 
@@ -336,8 +395,8 @@ TEST_F(views_test, views_on_a_long_trace) {
     }
     make_payload(0x10, 0xa);
     EXPECT_EQ(holders(), strings{"0xa|caller|-|1"});
-    for (auto const* view : {"calls", "outstanding_allocations", "failed_frees", "per_thread_default_stream_frees",
-                             "callbacks", "shutdown_events", "losses"}) {
+    for (auto const* view : {"calls", "outstanding_allocations", "deallocation_recipes", "failed_frees",
+                             "per_thread_default_stream_frees", "callbacks", "shutdown_events", "losses"}) {
         auto const begun = std::chrono::steady_clock::now();
         ask(std::string("SELECT count(*) FROM ") + view);
         EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20)) << view;

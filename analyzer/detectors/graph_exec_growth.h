@@ -1,0 +1,34 @@
+// graph-exec-growth: executable graphs of one place that only grow in number. A cache that has reached its plateau is
+// none.
+#pragma once
+
+#include "analyzer/detectors/groups.h"
+#include "analyzer/detectors/growth.h"
+
+namespace lastref::detectors {
+
+class graph_exec_growth : public detector {
+  public:
+    using detector::detector;
+
+    void on_event(model::process_state const& process, model::event const& e) override;
+    void on_released(model::process_state const& process, model::object const& gone, model::event const& e,
+                     model::release_cause cause) override;
+    void on_process_end(model::process_state const& process) override;
+
+  private:
+    struct history {
+        std::uint64_t made = 0;
+        std::uint64_t gone = 0;
+        growth live;
+    };
+    using place = std::pair<store::process_id, store::stack_id>;
+
+    void sample(history& h, store::time_ns at) { h.live.sample(at, static_cast<std::int64_t>(h.made - h.gone)); }
+    void report(model::process_state const& process, std::uint64_t key, history const& h, model::object const& first,
+                std::vector<model::object> const& live);
+
+    std::map<place, history> places_;
+};
+
+}  // namespace lastref::detectors

@@ -1,0 +1,24 @@
+// unordered-free: stream-ordered memory freed with no order after its allocation or its last visible use: on another
+// stream, on one whose handle was handed out again, or without a stream. See timeline/order.h for the order that is
+// followed.
+#pragma once
+
+#include "analyzer/detectors/free_order.h"
+#include "analyzer/detectors/groups.h"
+
+namespace lastref::detectors {
+
+class unordered_free : public detector {
+  public:
+    using detector::detector;
+
+    void on_event(model::process_state const& process, model::event const& e) override;
+    void on_process_end(model::process_state const& process) override;
+
+  private:
+    void report(model::process_state const& process, std::uint64_t key, groups<unordered_pair>::group const& g);
+
+    groups<unordered_pair> groups_;
+};
+
+}  // namespace lastref::detectors
