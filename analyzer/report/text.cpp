@@ -4,8 +4,8 @@
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
-#include "analyzer/symbols/short_name.h"
 #include "analyzer/report/stack_lines.h"
+#include "analyzer/symbols/short_name.h"
 
 #include <fmt/core.h>
 
@@ -212,6 +212,11 @@ void print_known(page& to, input const& in) {
 }
 
 void print_gone(page& to, input const& in) {
+    if (in.outcome.baseline && !in.outcome.baseline->complete)
+        to.wrapped(
+            escaped(fmt::format("The trace of {} was incomplete: what seems new may only have been missed in it.",
+                                in.outcome.baseline->path)),
+            2, "", ink::plain);
     if (!in.outcome.baseline || in.outcome.baseline->gone.empty()) return;
     auto const& baseline = *in.outcome.baseline;
     to.line(fmt::format("No longer there, or not found in this trace (from {}):", escaped(baseline.path)));

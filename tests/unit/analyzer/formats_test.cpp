@@ -336,7 +336,7 @@ TEST(by_range, objects_go_to_the_test_that_made_them) {
         left[each["range"]] = {each["left"][0]["rule"], each["left"][0]["count"]};
     }
     std::map<std::string, std::pair<std::string, int>> const expected{
-        {"a", {"allocation-leak", 1}}, {"b<b>", {"allocation-leak", 2}}, {"d", {"failed-free", 1}}};
+        {"a", {"allocation-leak", 1}}, {"b<b>", {"allocation-leak", 2}}, {"d", {"double-free", 1}}};
     EXPECT_EQ(left, expected);
 }
 
