@@ -17,6 +17,7 @@ struct test_case {
     std::string type;
     std::string body;  // of the element, or what a passed case has to say; lines are kept
     std::string of = "lastref";
+    store::time_ns took = 0;
 };
 
 // Lines of text, each escaped for XML.
@@ -83,7 +84,9 @@ test_case case_of_conditions(input const& in) {
 
 // One for each range of the program, such as a test.
 test_case case_of_range(input const& in, std::size_t range, findings::range_summary const* left) {
-    test_case out{in.trace.ranges()[range].name, "", "", "", "", "lastref.ranges"};
+    auto const& of = in.trace.ranges()[range];
+    test_case out{of.name, "", "", "", "", "lastref.ranges"};
+    if (of.end && *of.end > of.begin && of.begin >= 0) out.took = *of.end - of.begin;
     if (left == nullptr) return out;
     for (auto const& share : left->shares) {
         auto const& f = in.what.found[share.finding];
@@ -106,7 +109,8 @@ void add_ranges(std::vector<test_case>& cases, input const& in) {
 }
 
 std::string xml_of(test_case const& c) {
-    auto const head = fmt::format("    <testcase classname=\"{}\" name=\"{}\"", c.of, xml_escaped(c.name));
+    auto const head = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", c.of,
+                                  xml_escaped(c.name), static_cast<double>(c.took) / 1e9);
     if (c.element.empty() && c.body.empty()) return head + "/>\n";
     if (c.element.empty())
         return fmt::format("{}>\n      <system-out>{}</system-out>\n    </testcase>\n", head, xml_lines(c.body));

@@ -122,7 +122,8 @@ void print_site(page& to, input const& in, findings::site const& site) {
 void print_finding(page& to, input const& in, findings::finding const& f, std::size_t number) {
     auto const head = fmt::format("{}. {}", number, name_of(f.severity));
     to.line(fmt::format("{}  {}  {}", to.paint(ink_of(f.severity), head), to.paint(ink::bold, info(f.rule).name),
-                        to.paint(ink::dim, fmt::format("({}, {})", name_of(f.confidence), f.fingerprint))));
+                        to.paint(ink::dim, fmt::format("({}, {}{})", name_of(f.confidence), f.fingerprint,
+                                                       in.outcome.baseline ? ", new" : ""))));
     to.wrapped(escaped(f.title), 2, "", ink::plain);
     to.line();
     bool first = true;

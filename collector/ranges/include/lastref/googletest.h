@@ -1,4 +1,4 @@
-// Marks each GoogleTest test as a range of lastref's recording, from before SetUp to after TearDown:
+// Marks each test of GoogleTest (1.10 or newer) as a range of lastref's recording, from before SetUp to after TearDown:
 //
 //     int main(int argc, char** argv) {
 //         testing::InitGoogleTest(&argc, argv);
@@ -21,8 +21,7 @@ namespace lastref {
 class range_listener : public ::testing::EmptyTestEventListener {
   public:
     void OnTestStart(::testing::TestInfo const& test) override {
-        // test_case_name is what releases before 1.10 call it, and newer ones still do.
-        number_ = begin_range((std::string(test.test_case_name()) + "." + test.name()).c_str());
+        number_ = begin_range((std::string(test.test_suite_name()) + "." + test.name()).c_str());
     }
     void OnTestEnd(::testing::TestInfo const&) override {
         end_range(number_);
