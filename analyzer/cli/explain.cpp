@@ -191,7 +191,8 @@ bool write_file(std::string const& text, std::string const& path) {
 
 report::style style_for(report_options const& options) {
     std::error_code ignored;  // without a folder, sources keep their absolute paths
-    return {wants_colour(options), width_for(options), std::filesystem::current_path(ignored).string()};
+    return {wants_colour(options), width_for(options), options.by_range,
+            std::filesystem::current_path(ignored).string()};
 }
 
 void add_reading_options(CLI::App& command, report_options& options) {
@@ -211,6 +212,7 @@ void add_report_options(CLI::App& command, report_options& options) {
                     "Seconds from a process's first driver call after which allocations from the driver and loads of "
                     "code are reported")
         ->check(CLI::NonNegativeNumber);
+    command.add_flag("--by-range", options.by_range, "Text: what each range of the program left, such as a test");
     auto* const gate = command.add_option_group("gate", "What makes it fail, by exit status 1");
     gate->add_option(
             "--fail-on", options.fail_on,
@@ -256,7 +258,7 @@ int report_trace(std::string const& trace, report_options const& options) {
         must_write(text, options.output);
     for (auto const& each : options.saved) {
         auto const [format, path] = parse_saved(each);
-        must_write(report::render(format, in, {false, 100, how.source_root}), path);
+        must_write(report::render(format, in, {false, 100, options.by_range, how.source_root}), path);
     }
     if (!options.written_suppressions.empty()) write_suppressions(it, outcome, options.written_suppressions);
     return gate::exit_status(outcome.reached);

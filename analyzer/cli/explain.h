@@ -51,6 +51,7 @@ struct report_options {
     bool to_standard_error = false;  // where `output` is empty
     std::vector<std::string> saved;  // FORMAT=FILE
     std::optional<double> warm_up;   // seconds
+    bool by_range = false;
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

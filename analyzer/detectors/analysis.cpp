@@ -13,6 +13,7 @@
 #include "analyzer/detectors/incomplete_recipe.h"
 #include "analyzer/detectors/ipc_order.h"
 #include "analyzer/detectors/late_module_load.h"
+#include "analyzer/detectors/left_in_ranges.h"
 #include "analyzer/detectors/pinned_free_in_flight.h"
 #include "analyzer/detectors/pool_retention.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
@@ -78,17 +79,20 @@ rules all_rules(case_file const& file) {
 // Everything that listens; what others ask is told first.
 struct listeners {
     listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
-        : calls(trace), links(trace), places(trace), owners(trace, names), file{trace,      places, owners,
-                                                                                accountant, order,  uses,
-                                                                                links,      found,  asked} {}
+        : calls(trace), left(trace), links(trace), places(trace), owners(trace, names), file{trace,  places,
+                                                                                             owners, accountant,
+                                                                                             order,  uses,
+                                                                                             links,  found,
+                                                                                             asked} {}
 
     void listen_to(model::world& world) {
-        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &accountant})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &accountant, &left})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
 
     call_counter calls;
+    left_in_ranges left;
     timeline::order order;
     timeline::uses uses{order};
     ledger::accountant accountant{order};
@@ -138,6 +142,7 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
         if (process->graphs().parts_left_out() > 0)
             out.incomplete.push_back("Graphs are nested so deep that not all references in them were followed.");
     out.found = all.found.take();
+    out.left = all.left.take();
     return out;
 }
 

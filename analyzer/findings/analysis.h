@@ -19,6 +19,15 @@ struct ledger_accuracy {
     store::event_id first_unexpected;
 };
 
+// Objects that were alive at the end of their process, made in one range (of trace.ranges()) by one call stack.
+struct left_objects {
+    std::size_t range = 0;
+    store::stack_id stack;
+    model::object_kind kind = model::object_kind::count;
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+};
+
 struct analysis {
     std::map<std::string, std::uint64_t> calls;      // by entry point without suffix
     std::map<std::string, std::uint64_t> callbacks;  // "callback:user_object"
@@ -29,6 +38,7 @@ struct analysis {
     std::vector<loss_counter> losses;
     std::vector<std::string> incomplete;  // reasons; empty for a complete trace
     std::vector<finding> found;           // most important first
+    std::vector<left_objects> left;       // only where the trace has ranges
     bool clean_end = true;                // every process that used the driver ran its exit handlers
 };
 

@@ -147,8 +147,11 @@ void add_once(std::vector<std::string>& names, std::string name) {
 }
 
 void add_functions(std::vector<std::string>& names, named_frame const& frame) {
-    for (auto const& f : frame.functions)
-        if (!f.function.empty() && !is_plumbing(f.function)) add_once(names, lasting_name(f.function));
+    for (auto const& f : frame.functions) {
+        // A CUDA runtime linked statically has numbers for names, others in every release.
+        bool const lasts = !f.function.empty() && !is_plumbing(f.function) && !is_static_runtime(f.function);
+        if (lasts) add_once(names, lasting_name(f.function));
+    }
 }
 
 bool is_own(store::trace const& trace, store::process const& process, named_frame const& frame) {

@@ -16,8 +16,9 @@ void apply(std::vector<suppression> const& all, findings::analysis const& what, 
            findings::stacks& stacks, outcome& out) {
     for (auto const& s : all) out.suppressions.push_back({s, 0});
     if (all.empty()) return;
+    findings::range_index const ranges(trace);
     for (std::size_t i = 0; i < what.found.size(); ++i) {
-        auto const names = names_in(what.found[i], trace, stacks);
+        auto const names = names_in(what.found[i], trace, stacks, ranges);
         for (std::size_t s = 0; s < all.size(); ++s) {
             if (!suppresses(all[s], what.found[i], names)) continue;
             ++out.suppressions[s].matches;

@@ -9,10 +9,11 @@
 namespace lastref::gate {
 namespace {
 
-// A function that says where one is: neither nameless nor of the standard library.
+// A function that says where one is: neither nameless nor of the standard library or a CUDA runtime linked statically.
 findings::symbol const* telling(findings::named_frame const& frame) {
     for (auto const& f : frame.functions)
-        if (!f.function.empty() && !f.function.starts_with("std::")) return &f;
+        if (!f.function.empty() && !f.function.starts_with("std::") && !findings::is_static_runtime(f.function))
+            return &f;
     return nullptr;
 }
 

@@ -107,19 +107,29 @@ void add_frames(std::vector<std::string>& names, findings::site const& s, store:
     }
 }
 
-void add_site(std::vector<std::string>& names, findings::site const& s, store::trace const& trace,
-              findings::stacks& stacks) {
-    if (s.call.thread) names.push_back(trace.at(s.call.thread).name);
-    if (s.call.stack) add_frames(names, s, trace, stacks);
+struct sources {
+    store::trace const& trace;
+    findings::stacks& stacks;
+    findings::range_index const& ranges;
+};
+
+void add_site(std::vector<std::string>& names, findings::site const& s, sources const& from) {
+    if (s.call.stack) add_frames(names, s, from.trace, from.stacks);
+    if (!s.call.thread) return;
+    auto const& thread = from.trace.at(s.call.thread);
+    names.push_back(thread.name);
+    for (auto& range : from.ranges.names(thread.process, s.call.event)) names.push_back(std::move(range));
 }
 
 }  // namespace
 
-std::vector<std::string> names_in(findings::finding const& f, store::trace const& trace, findings::stacks& stacks) {
+std::vector<std::string> names_in(findings::finding const& f, store::trace const& trace, findings::stacks& stacks,
+                                  findings::range_index const& ranges) {
+    sources const from{trace, stacks, ranges};
     std::vector<std::string> names{f.fingerprint};
-    for (auto const& s : f.sites) add_site(names, s, trace, stacks);
+    for (auto const& s : f.sites) add_site(names, s, from);
     for (auto const& c : f.consequences)
-        for (auto const& s : c.sites) add_site(names, s, trace, stacks);
+        for (auto const& s : c.sites) add_site(names, s, from);
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     std::erase(names, std::string{});

@@ -11,6 +11,7 @@
 
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
+#include "analyzer/findings/ranges.h"
 #include "analyzer/gate/input_error.h"
 #include "analyzer/store/trace.h"
 
@@ -35,7 +36,8 @@ std::vector<suppression> parse_suppressions(std::string_view text, std::string c
 std::vector<suppression> read_suppressions(std::string const& path);
 
 // The names that patterns are looked for in.
-std::vector<std::string> names_in(findings::finding const& f, store::trace const& trace, findings::stacks& stacks);
+std::vector<std::string> names_in(findings::finding const& f, store::trace const& trace, findings::stacks& stacks,
+                                  findings::range_index const& ranges);
 
 bool suppresses(suppression const& s, findings::finding const& f, std::vector<std::string> const& names);
 

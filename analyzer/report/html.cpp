@@ -234,6 +234,20 @@ std::string list(std::string_view heading, std::vector<std::string> const& items
     return out + "</ul>\n";
 }
 
+std::string ranges(input const& in) {
+    std::vector<std::string> items;
+    for (auto const& each : left_by_range(in)) {
+        std::string rules;
+        for (auto const& share : each.shares) {
+            auto const& f = in.what.found[share.finding];
+            rules += fmt::format("<div class=\"dim\">{}, {} of {}</div>", xml_escaped(f.title), share.count, f.count);
+        }
+        items.push_back(tag("code", in.trace.ranges()[each.range].name) + rules);
+    }
+    return list(fmt::format("{} of {} left something", items.size(), counted(in.trace.ranges().size(), "range")),
+                items);
+}
+
 std::string set_aside(input const& in) {
     std::vector<std::string> known, gone, suppressions, losses;
     for (auto const i : those(in, gate::state::known))
@@ -264,7 +278,7 @@ std::string render_html(input const& in) {
                xml_escaped(title), html_style) +
            head(in) + banner("fails", "Fails", in.outcome.reasons) +
            banner("", "Incomplete: something may be missing from this report", in.what.incomplete) + tiles(in) +
-           charts(in, open) + cards(in, open) + set_aside(in) +
+           charts(in, open) + cards(in, open) + ranges(in) + set_aside(in) +
            fmt::format("<footer>lastref {} · {}</footer>\n</main></body></html>\n", LASTREF_VERSION,
                        xml_escaped(in.trace.path()));
 }

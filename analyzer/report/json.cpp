@@ -224,6 +224,31 @@ json baseline_json(gate::comparison const& c) {
     return {{"path", c.path}, {"complete", c.complete}, {"new", c.fresh}, {"known", c.known}, {"gone", gone}};
 }
 
+json ranges_json(input const& in) {
+    json out = json::array();
+    for (auto const& each : left_by_range(in)) {
+        auto const& range = in.trace.ranges()[each.range];
+        json left = json::array();
+        for (auto const& share : each.shares) {
+            auto const& f = in.what.found[share.finding];
+            left.push_back({{"rule", info(f.rule).name},
+                            {"severity", name_of(f.severity)},
+                            {"fails", in.outcome.conditions.threshold.matches(f)},
+                            {"title", f.title},
+                            {"place", gate::place_of(f, in.trace, in.stacks).text()},
+                            {"fingerprint", f.fingerprint},
+                            {"count", share.count},
+                            {"bytes", share.bytes}});
+        }
+        out.push_back({{"range", range.name},
+                       {"pid", in.trace.at(range.process).pid},
+                       {"begin", range.begin},
+                       {"end", optional(range.end)},
+                       {"left", left}});
+    }
+    return out;
+}
+
 char const* name_of(gate::verdict reached) {
     switch (reached) {
         case gate::verdict::clean:
@@ -262,6 +287,7 @@ std::string render_json(input const& in) {
     json all{{"trace", trace_json(in)}, {"loss", loss_json(in.what)}, {"findings", found}, {"suppressed", suppressed}};
     if (!in.outcome.suppressions.empty()) all["suppressions"] = suppressions_json(in.outcome);
     if (in.outcome.baseline) all["baseline"] = baseline_json(*in.outcome.baseline);
+    if (!in.trace.ranges().empty()) all["by_range"] = ranges_json(in);
     all["gate"] = gate_json(in.outcome);
     // Names may be no UTF-8, which JSON has no way to say. All else that is not ASCII is escaped: some of it steers
     // terminals, or the direction of writing.

@@ -16,6 +16,8 @@ struct test_case {
     std::string message;
     std::string type;
     std::string body;  // of the element, or what a passed case has to say; lines are kept
+    std::string of = "lastref";
+    store::time_ns took = 0;
 };
 
 // Lines of text, each escaped for XML.
@@ -80,8 +82,35 @@ test_case case_of_conditions(input const& in) {
     return {"limits", "failure", first, "limit", reasons};
 }
 
+// One for each range of the program, such as a test.
+test_case case_of_range(input const& in, std::size_t range, findings::range_summary const* left) {
+    auto const& of = in.trace.ranges()[range];
+    test_case out{of.name, "", "", "", "", "lastref.ranges"};
+    if (of.end && *of.end > of.begin && of.begin >= 0) out.took = *of.end - of.begin;
+    if (left == nullptr) return out;
+    for (auto const& share : left->shares) {
+        auto const& f = in.what.found[share.finding];
+        out.body += fmt::format("{} {}: {}, {} of {}\n", name_of(f.severity), info(f.rule).name, escaped(f.title),
+                                share.count, f.count);
+        if (in.outcome.conditions.threshold.matches(f)) out.element = "failure";
+    }
+    out.type = "left";
+    out.message = "Left something that was never released";
+    return out;
+}
+
+void add_ranges(std::vector<test_case>& cases, input const& in) {
+    auto const all = left_by_range(in);
+    auto left = all.begin();
+    for (std::size_t i = 0; i < in.trace.ranges().size(); ++i) {
+        bool const left_something = left != all.end() && left->range == i;
+        cases.push_back(case_of_range(in, i, left_something ? &*left++ : nullptr));
+    }
+}
+
 std::string xml_of(test_case const& c) {
-    auto const head = fmt::format("    <testcase classname=\"lastref\" name=\"{}\"", xml_escaped(c.name));
+    auto const head = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", c.of,
+                                  xml_escaped(c.name), static_cast<double>(c.took) / 1e9);
     if (c.element.empty() && c.body.empty()) return head + "/>\n";
     if (c.element.empty())
         return fmt::format("{}>\n      <system-out>{}</system-out>\n    </testcase>\n", head, xml_lines(c.body));
@@ -112,6 +141,7 @@ std::string render_junit(input const& in) {
     std::vector<test_case> cases{case_of_completeness(in), case_of_conditions(in)};
     for (int i = 0; i < static_cast<int>(findings::rule::count); ++i)
         cases.push_back(case_of(in, static_cast<findings::rule>(i)));
+    add_ranges(cases, in);
     std::size_t failures = 0, errors = 0;
     std::string body;
     for (auto const& c : cases) {

@@ -75,6 +75,18 @@ std::string folded_list(std::string const& summary, std::vector<std::string> con
     return out + "\n</details>\n\n";
 }
 
+std::string ranges(input const& in) {
+    std::vector<std::string> lines;
+    for (auto const& each : left_by_range(in)) {
+        std::string rules;
+        for (auto const& share : each.shares)
+            rules += (rules.empty() ? "" : ", ") + code(info(in.what.found[share.finding].rule).name);
+        lines.push_back(code(in.trace.ranges()[each.range].name) + ": " + rules);
+    }
+    return folded_list(fmt::format("{} of {} left something", lines.size(), counted(in.trace.ranges().size(), "range")),
+                       lines);
+}
+
 std::string exceptions(input const& in) {
     std::vector<std::string> known, gone, suppressions;
     for (auto const i : those(in, gate::state::known))
@@ -95,7 +107,7 @@ std::string render_markdown(input const& in) {
     auto out = headline(in) + list("**Fails:**", in.outcome.reasons) +
                list("**Something may be missing from this report:**", in.what.incomplete) + table(in, open);
     for (std::size_t i = 0; i < std::min(open.size(), most_findings); ++i) out += details(in, open[i], i + 1);
-    out += exceptions(in);
+    out += ranges(in) + exceptions(in);
     return out + code(in.trace.path()) + "\n";
 }
 

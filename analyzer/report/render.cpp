@@ -44,6 +44,15 @@ std::string render(format as, input const& in, style const& how) {
     return render_text(in, how);
 }
 
+std::vector<findings::range_summary> left_by_range(input const& in) {
+    auto out = findings::by_range(in.what, in.trace);
+    for (auto& each : out)
+        std::erase_if(each.shares,
+                      [&](auto const& share) { return in.outcome.of(share.finding) != gate::state::open; });
+    std::erase_if(out, [](auto const& each) { return each.shares.empty(); });
+    return out;
+}
+
 std::vector<std::size_t> those(input const& in, gate::state state) {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < in.what.found.size(); ++i)

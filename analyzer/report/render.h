@@ -4,6 +4,7 @@
 
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
+#include "analyzer/findings/ranges.h"
 #include "analyzer/gate/gate.h"
 
 #include <optional>
@@ -27,6 +28,7 @@ struct input {
 struct style {
     bool colour = false;
     std::size_t width = 100;       // columns that lines are wrapped to
+    bool by_range = false;         // text: what each range left, too
     std::string source_root = {};  // SARIF: sources under this folder are named relative to it; absolute, may be empty
 };
 
@@ -45,6 +47,9 @@ std::string finding_text(input const& in, std::size_t finding, std::size_t numbe
 
 // "2 errors, 1 warning" of what is open; "nothing found" (or "nothing new found").
 std::string counts_text(input const& in);
+
+// What each range left of open findings, in the order of the trace's ranges.
+std::vector<findings::range_summary> left_by_range(input const& in);
 
 // Indices of the findings in one state, most important first.
 std::vector<std::size_t> those(input const& in, gate::state state);

@@ -122,7 +122,8 @@ void print_site(page& to, input const& in, findings::site const& site) {
 void print_finding(page& to, input const& in, findings::finding const& f, std::size_t number) {
     auto const head = fmt::format("{}. {}", number, name_of(f.severity));
     to.line(fmt::format("{}  {}  {}", to.paint(ink_of(f.severity), head), to.paint(ink::bold, info(f.rule).name),
-                        to.paint(ink::dim, fmt::format("({}, {})", name_of(f.confidence), f.fingerprint))));
+                        to.paint(ink::dim, fmt::format("({}, {}{})", name_of(f.confidence), f.fingerprint,
+                                                       in.outcome.baseline ? ", new" : ""))));
     to.wrapped(escaped(f.title), 2, "", ink::plain);
     to.line();
     bool first = true;
@@ -212,6 +213,11 @@ void print_known(page& to, input const& in) {
 }
 
 void print_gone(page& to, input const& in) {
+    if (in.outcome.baseline && !in.outcome.baseline->complete)
+        to.wrapped(
+            escaped(fmt::format("The trace of {} was incomplete: what seems new may only have been missed in it.",
+                                in.outcome.baseline->path)),
+            2, "", ink::plain);
     if (!in.outcome.baseline || in.outcome.baseline->gone.empty()) return;
     auto const& baseline = *in.outcome.baseline;
     to.line(fmt::format("No longer there, or not found in this trace (from {}):", escaped(baseline.path)));
@@ -226,6 +232,27 @@ void print_suppressions(page& to, input const& in) {
     for (auto const& s : all) {
         auto const line = fmt::format("{} by {} ({}:{})", s.matches, s.what.text, s.what.file, s.what.line);
         to.wrapped(escaped(line) + (s.matches == 0 ? ": stale, nothing matches it any more" : ""), 4, "-", ink::plain);
+    }
+    to.line();
+}
+
+std::string amount(findings::range_share const& share) {
+    auto const count = counted(static_cast<std::int64_t>(share.count));
+    return share.bytes == 0 ? count : fmt::format("{}, {}", count, findings::bytes_text(share.bytes));
+}
+
+void print_ranges(page& to, input const& in) {
+    auto const left = left_by_range(in);
+    to.line(fmt::format("By range: {} of {} left something", left.size(), counted(in.trace.ranges().size(), "range")));
+    for (auto const& each : left) {
+        to.wrapped(escaped(in.trace.ranges()[each.range].name), 4, "-", ink::bold);
+        for (auto const& share : each.shares) {
+            auto const& f = in.what.found[share.finding];
+            auto const place = gate::place_of(f, in.trace, in.stacks).text();
+            to.wrapped(escaped(fmt::format("{} {} ({}){}{}", name_of(f.severity), info(f.rule).name, amount(share),
+                                           place.empty() ? "" : " in ", place)),
+                       6, {}, ink::plain, 2);
+        }
     }
     to.line();
 }
@@ -284,6 +311,7 @@ std::string render_text(input const& in, style const& how) {
     print_known(to, in);
     print_gone(to, in);
     print_suppressions(to, in);
+    if (how.by_range) print_ranges(to, in);
     print_verdict(to, in);
     return to.take();
 }

@@ -111,6 +111,18 @@ struct phase {
     event_id event;  // greatest event written before it
 };
 
+// A named part of a process's run, such as a test. The events that fall into it are those behind `before` up to `last`.
+struct range {
+    process_id process;
+    std::string name;
+    time_ns begin = 0;
+    std::optional<time_ns> end;  // none: it had not ended when recording ended
+    event_id before;
+    event_id last;  // the greatest there can be where it had not ended
+
+    bool contains(event_id event) const { return event > before && event <= last; }
+};
+
 struct loss {
     process_id process;  // none: of the trace as a whole
     std::string name;

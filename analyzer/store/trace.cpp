@@ -89,6 +89,7 @@ struct trace::contents {
     table<api> apis;
     table<module> modules;
     std::vector<phase> phases;
+    std::vector<range> ranges;
     std::vector<loss> losses;
     std::vector<unhooked> unhooked_entries;
     std::vector<note> notes;
@@ -119,6 +120,7 @@ struct trace::contents {
     void load_apis();
     void load_modules();
     void load_phases();
+    void load_ranges();
     void load_losses();
 };
 
@@ -131,6 +133,7 @@ void trace::contents::load() {
     load_apis();
     load_modules();
     load_phases();
+    load_ranges();
     load_losses();
 }
 
@@ -239,6 +242,22 @@ void trace::contents::load_phases() {
     }
 }
 
+// Traces of older versions have no such table.
+void trace::contents::load_ranges() {
+    if (!prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'range'").step()) return;
+    auto rows = prepare("SELECT process, name, begin, end, begin_event, end_event FROM range ORDER BY begin_event, id");
+    while (rows.step()) {
+        range row;
+        row.process = id<process_id>(rows, 0);
+        row.name = rows.text(1);
+        row.begin = rows.integer(2);
+        if (!rows.is_null(3)) row.end = rows.integer(3);
+        row.before = event_id{rows.integer(4)};
+        row.last = event_id{rows.integer_or(5, std::numeric_limits<std::int64_t>::max())};
+        ranges.push_back(std::move(row));
+    }
+}
+
 void trace::contents::load_losses() {
     auto rows = prepare("SELECT process, name, text, count FROM loss");
     while (rows.step()) losses.push_back({id<process_id>(rows, 0), rows.text(1), rows.text(2), rows.integer(3)});
@@ -287,6 +306,9 @@ std::vector<module> const& trace::modules() const {
 }
 std::vector<phase> const& trace::phases() const {
     return contents_->phases;
+}
+std::vector<range> const& trace::ranges() const {
+    return contents_->ranges;
 }
 std::vector<loss> const& trace::losses() const {
     return contents_->losses;

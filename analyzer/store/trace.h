@@ -55,6 +55,7 @@ class trace {
     std::vector<api> const& apis() const;
     std::vector<module> const& modules() const;
     std::vector<phase> const& phases() const;
+    std::vector<range> const& ranges() const;  // in the order in which they began
     std::vector<loss> const& losses() const;
     std::vector<unhooked> const& unhooked_entries() const;
     std::vector<note> const& notes() const;

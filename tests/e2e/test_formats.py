@@ -99,6 +99,19 @@ class Formats(Case):
                 self.assertEqual([f"{list(e.path)}: {e.message}" for e in validator(each).iter_errors(report)], [])
 
     @unittest.skipUnless(jsonschema, "needs python3-jsonschema")
+    def test_formats_of_a_trace_with_ranges(self):
+        self.assertEqual(self.record(workload("googletest"), options=["--force"]).returncode, 0)
+        report = json.loads(self.rendered("json"))
+        self.assertTrue(report["by_range"])
+        schema = strict(load(REPORT_SCHEMA))
+        validator = jsonschema.validators.validator_for(schema)(schema)
+        self.assertEqual([f"{list(e.path)}: {e.message}" for e in validator.iter_errors(report)], [])
+        page = Balance()
+        page.feed(self.rendered("html"))
+        self.assertEqual((page.problems, page.open), ([], []))
+        self.assertIn("of 8 ranges left something", self.rendered("markdown"))
+
+    @unittest.skipUnless(jsonschema, "needs python3-jsonschema")
     def test_schema_of_json_can_say_no(self):
         schema = load(REPORT_SCHEMA)
         validator = jsonschema.validators.validator_for(schema)(schema)

@@ -19,6 +19,8 @@ MAY_INCLUDE = {
     "collector/preload": ["schema", "collector/spool", "collector/nvtx"],
     "collector/cupti": ["schema", "collector/spool", "collector/preload"],
     "collector/nvtx": ["schema", "collector/spool", "collector/preload"],
+    # What programs use: nothing but itself.
+    "collector/ranges": ["collector/ranges"],
     "collector/drain": ["schema", "collector/spool", "collector/preload/hooks"],
     "analyzer": ["schema", "analyzer"],
     "analyzer/model": ["schema", "analyzer/store"],

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -33,6 +34,7 @@ class hostile : public test::trace_builder {
                 "cuMemAlloc_v2",
                 {.object = 0x1000u + static_cast<std::uint64_t>(each->id()), .size = 64, .stack = {nasty, "main"}});
         other.call("cuMemFree_v2", {.object = 0x77, .result = 1, .stack = {"libevil<b>.so!" + nasty}});
+        range(nasty, 0, {});
         note(nasty);
         loss(nasty, 3);
         ends("abrupt", {}, 9);
@@ -51,7 +53,7 @@ class rendered {
         findings::give_fingerprints(what_, trace_, stacks_);
         outcome_ = gate::judge(what_, trace_, stacks_, {}, gate::parse_suppressions(suppressions, "s<b>.txt"), known);
     }
-    std::string as(format f) { return render(f, {trace_, what_, stacks_, outcome_}, {false, 100, "/src"}); }
+    std::string as(format f) { return render(f, {trace_, what_, stacks_, outcome_}, {false, 100, true, "/src"}); }
     findings::analysis const& what() const { return what_; }
 
   private:
@@ -303,6 +305,92 @@ TEST(sarif_report, an_incomplete_trace_did_not_succeed) {
     EXPECT_EQ(invocation["executionSuccessful"], false);
     EXPECT_EQ(invocation["exitCode"], 4);
     EXPECT_FALSE(invocation["toolExecutionNotifications"].empty());
+}
+
+// --- ranges ----------------------------------------------------------------------------------------------------------
+
+// Two tests that leave memory of one place, one that leaves none, and one that has a call refused.
+class tested : public test::trace_builder {
+  public:
+    tested() {
+        auto main = thread("main").use(context()).in({"helper", "main"});
+        auto const first = main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64});
+        range("a", first - 1, first);
+        auto const second = main.call("cuMemAlloc_v2", {.object = 0x2000, .size = 64});
+        main.call("cuMemAlloc_v2", {.object = 0x3000, .size = 64});
+        range("b<b>", first, second + 1);
+        main.call("cuMemAlloc_v2", {.object = 0x4000, .size = 64});
+        auto const freed = main.call("cuMemFree_v2", {.object = 0x4000});
+        range("c", second + 1, freed);
+        main.call("cuMemFree_v2", {.object = 0x77, .result = 1, .stack = {"twice", "main"}});
+        range("d", freed, {});
+    }
+};
+
+TEST(by_range, objects_go_to_the_test_that_made_them) {
+    tested t;
+    auto const json = nlohmann::json::parse(rendered(t).as(format::json));
+    std::map<std::string, std::pair<std::string, int>> left;
+    for (auto const& each : json["by_range"]) {
+        EXPECT_EQ(each["left"].size(), 1u) << each["range"];
+        left[each["range"]] = {each["left"][0]["rule"], each["left"][0]["count"]};
+    }
+    std::map<std::string, std::pair<std::string, int>> const expected{
+        {"a", {"allocation-leak", 1}}, {"b<b>", {"allocation-leak", 2}}, {"d", {"double-free", 1}}};
+    EXPECT_EQ(left, expected);
+}
+
+TEST(by_range, is_a_test_case_of_its_own) {
+    tested t;
+    auto const text = rendered(t).as(format::junit);
+    EXPECT_EQ(count(text, "classname=\"lastref.ranges\""), 4u) << text;
+    EXPECT_NE(text.find("classname=\"lastref.ranges\" name=\"c\" time=\"0.000000\"/>"), std::string::npos) << text;
+    EXPECT_NE(text.find("failures=\"5\""), std::string::npos) << "two rules and three tests";
+}
+
+TEST(by_range, is_in_the_text) {
+    tested t;
+    auto const text = rendered(t).as(format::text);
+    EXPECT_NE(text.find("By range: 3 of 4 ranges left something"), std::string::npos) << text;
+    EXPECT_NE(text.find("warning allocation-leak (2, 128 bytes) in helper"), std::string::npos) << text;
+}
+
+TEST(by_range, what_is_suppressed_was_not_left) {
+    tested t;
+    auto const json = nlohmann::json::parse(rendered(t, "allocation-leak:*\n*:^d$\n").as(format::json));
+    EXPECT_TRUE(json["by_range"].empty()) << json["by_range"];
+    EXPECT_EQ(json["suppressed"].size(), 2u) << "a range's name suppresses, too";
+}
+
+TEST(by_range, the_innermost_counts) {
+    test::trace_builder t;
+    auto main = t.thread("main").use(t.context()).in({"f", "main"});
+    auto const one = main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64});
+    auto const two = main.call("cuMemAlloc_v2", {.object = 0x2000, .size = 64});
+    auto const three = main.call("cuMemAlloc_v2", {.object = 0x3000, .size = 64});
+    main.call("cuMemAlloc_v2", {.object = 0x4000, .size = 64});
+    t.range("outer", one - 1, three);
+    t.range("inner", one, two);
+    auto const trace = store::trace::open(t.finish());
+    findings::range_index const ranges(trace);
+    auto const process = trace.processes().front().id;
+    auto const name = [&](std::int64_t event) {
+        auto const range = ranges.innermost(process, store::event_id{event});
+        return range ? trace.ranges()[*range].name : "";
+    };
+    EXPECT_EQ(name(one), "outer");
+    EXPECT_EQ(name(two), "inner");
+    EXPECT_EQ(name(three), "outer");
+    EXPECT_EQ(name(three + 1), "");
+    EXPECT_EQ(name(0), "");
+    EXPECT_EQ(ranges.names(process, store::event_id{two}).size(), 2u);
+}
+
+TEST(by_range, traces_without_the_table_have_none) {
+    test::trace_builder t;
+    t.thread("main").call("cuCtxGetCurrent");
+    t.sql("DROP TABLE range");
+    EXPECT_FALSE(nlohmann::json::parse(rendered(t).as(format::json)).contains("by_range"));
 }
 
 TEST(rule_pages, are_all_there) {

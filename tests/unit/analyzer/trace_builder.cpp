@@ -158,6 +158,14 @@ void trace_builder::phase(std::string const& what) {
         process_, clock_, sql_text(what)));
 }
 
+void trace_builder::range(std::string const& name, std::int64_t before, std::optional<std::int64_t> last) {
+    auto const end = last ? fmt::format("{}", *last) : std::string("NULL");
+    sql(
+        fmt::format("INSERT INTO range (process, number, name, begin, begin_event, end, end_event) VALUES ({0}, "
+                    "(SELECT count(*) + 1 FROM range), {1}, {2}, {2}, {3}, {3})",
+                    process_, sql_text(name), before, end));
+}
+
 void trace_builder::loss(std::string const& name, std::int64_t count) {
     sql(fmt::format("INSERT INTO loss VALUES ({}, {}, 'told by the trace', {})", process_, sql_text(name), count));
 }

@@ -76,6 +76,8 @@ class trace_builder {
 
     void ends(std::string const& how, std::optional<int> status = 0, std::optional<int> signal = {});
     void phase(std::string const& what);
+    // Of the events behind `before`, up to `last`; none: it did not end.
+    void range(std::string const& name, std::int64_t before, std::optional<std::int64_t> last);
     void loss(std::string const& name, std::int64_t count);
     void note(std::string const& text);
     void state(std::string const& text);  // "complete" unless told otherwise

@@ -57,6 +57,49 @@ TEST_F(drain_test, a_call_becomes_a_row_with_all_its_columns) {
     EXPECT_FALSE(std::filesystem::exists(spool));
 }
 
+// Ranges take their place in the order of time, whichever threads they and the calls are of.
+TEST_F(drain_test, ranges_between_calls_of_other_threads) {
+    auto const call_at = [](std::uint64_t begin) {
+        return make_call({.api = abi::cuMemAlloc_v2, .begin = start + begin, .duration = 5});
+    };
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(999'999'999);
+        auto const other = writer.thread(999'999'998);
+        std::string const name(500, 'n');
+        main->begin_range(1, start + 50, "outer");
+        other->call(call_at(100));
+        main->begin_range(2, start + 150, name);
+        other->call(call_at(200));
+        other->call(call_at(300));
+        main->end_range(1, start + 250);  // they may overlap
+        main->end_range(2, start + 350);
+        main->end_range(77, start + 360);  // of none
+        main->begin_range(3, start + 400, "open");
+        main->phase(spool::phase::end, start + 500);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(rows(trace, "SELECT number, length(name), begin, begin_event, end, end_event FROM range ORDER BY id"),
+              (strings{"1|5|50|0|250|2", "2|500|150|1|350|3", "3|4|400|3|-|-"}));
+    EXPECT_EQ(rows(trace, "SELECT * FROM loss"), strings{});
+}
+
+TEST_F(drain_test, ranges_that_are_damaged) {
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(999'999'999);
+        main->begin_range(0, start + 100, "without a number");
+        main->begin_range(1, start + 100, std::string(2000, 'x'));  // longer than any is written
+        main->begin_range(2, 0, "at no time");
+        main->begin_range(3, start + 200, "good");
+        main->begin_range(3, start + 250, "of the same number");
+        main->phase(spool::phase::end, start + 300);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(rows(trace, "SELECT number, name FROM range"), (strings{"3|good"}));
+    EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), (strings{"damaged_records|3"}));
+}
+
 TEST_F(drain_test, texts_modules_and_stacks) {
     {
         spool_writer writer(spool);

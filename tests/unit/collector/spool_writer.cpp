@@ -231,6 +231,35 @@ void thread_writer::phase(spool::phase what, std::uint64_t at, std::uint32_t val
     publish(1);
 }
 
+void thread_writer::begin_range(std::uint64_t number, std::uint64_t at, std::string_view name) {
+    std::size_t const first = sizeof(range_record::name);
+    auto const slots = 1 + static_cast<std::uint32_t>(name.size() > first ? (name.size() - first + 63) / 64 : 0);
+    auto* const place = reserve(slots);
+    if (!place) return;
+    range_record record{};
+    record.length = static_cast<std::uint16_t>(name.size());
+    record.type = record_type::range;
+    record.slots = static_cast<std::uint8_t>(slots);
+    record.number = number;
+    record.at = at;
+    std::memcpy(place, &record, sizeof record);
+    std::memcpy(place + offsetof(range_record, name), name.data(), name.size());
+    publish(slots);
+}
+
+void thread_writer::end_range(std::uint64_t number, std::uint64_t at) {
+    auto* const place = reserve(1);
+    if (!place) return;
+    range_record record{};
+    record.type = record_type::range;
+    record.slots = 1;
+    record.end = 1;
+    record.number = number;
+    record.at = at;
+    std::memcpy(place, &record, sizeof record);
+    publish(1);
+}
+
 void thread_writer::end() {
     slot().state.store(static_cast<std::uint32_t>(thread_state::ended), std::memory_order_release);
 }

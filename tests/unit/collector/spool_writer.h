@@ -45,6 +45,8 @@ class thread_writer {
     void text(spool::text_kind kind, std::string_view bytes, std::size_t bytes_per_part = spool::text_capacity);
     void module(std::string_view path, std::uint64_t begin, std::uint64_t end, std::string_view build_id = "");
     void phase(spool::phase what, std::uint64_t at, std::uint32_t value = 0);
+    void begin_range(std::uint64_t number, std::uint64_t at, std::string_view name);
+    void end_range(std::uint64_t number, std::uint64_t at);
     void end();
 
     spool::thread_slot& slot();
