@@ -47,10 +47,8 @@ std::string programs(input const& in) {
     std::string out;
     for (auto const id : in.what.used_driver) {
         auto const& p = in.trace.at(id);
-        auto const length =
-            p.last_time ? fmt::format(" after {}", findings::time_text(*p.last_time - p.first_time)) : std::string{};
         out += fmt::format("<p class=\"dim\">{}: {}{}</p>\n", xml_escaped(findings::process_name(p)),
-                           xml_escaped(findings::how_it_ended(p)), length);
+                           xml_escaped(findings::how_it_ended(p)), after_text(p));
     }
     return out;
 }

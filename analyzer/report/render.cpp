@@ -1,6 +1,10 @@
 #include "analyzer/report/render.h"
 
+#include "analyzer/findings/wording.h"
+
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace lastref::report {
@@ -51,6 +55,13 @@ std::vector<findings::range_summary> left_by_range(input const& in) {
                       [&](auto const& share) { return in.outcome.of(share.finding) != gate::state::open; });
     std::erase_if(out, [](auto const& each) { return each.shares.empty(); });
     return out;
+}
+
+std::string after_text(store::process const& p) {
+    if (!p.last_time || *p.last_time < p.first_time) return {};
+    auto const length = static_cast<std::uint64_t>(*p.last_time) - static_cast<std::uint64_t>(p.first_time);
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<store::time_ns>::max());
+    return " after " + findings::time_text(static_cast<store::time_ns>(std::min(length, most)));
 }
 
 std::vector<std::size_t> those(input const& in, gate::state state) {

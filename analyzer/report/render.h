@@ -51,6 +51,9 @@ std::string counts_text(input const& in);
 // What each range left of open findings, in the order of the trace's ranges.
 std::vector<findings::range_summary> left_by_range(input const& in);
 
+// " after 1.234 s", how long the process was recorded; empty where that is not known.
+std::string after_text(store::process const& p);
+
 // Indices of the findings in one state, most important first.
 std::vector<std::size_t> those(input const& in, gate::state state);
 

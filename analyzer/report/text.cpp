@@ -157,9 +157,8 @@ void print_head(page& to, input const& in) {
     to.line(escaped(fmt::format("lastref report: {}", in.trace.path())));
     for (auto const id : in.what.used_driver) {
         auto const& p = in.trace.at(id);
-        auto const length =
-            p.last_time ? fmt::format(" after {}", findings::time_text(*p.last_time - p.first_time)) : std::string{};
-        to.line(escaped(fmt::format("  {}: {}{}", findings::process_name(p), findings::how_it_ended(p), length)));
+        to.line(
+            escaped(fmt::format("  {}: {}{}", findings::process_name(p), findings::how_it_ended(p), after_text(p))));
     }
     std::uint64_t calls = 0;
     for (auto const& [name, count] : in.what.calls) calls += count;

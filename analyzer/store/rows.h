@@ -172,7 +172,11 @@ struct event {
 
     bool returned() const { return result != not_returned; }
     bool succeeded() const { return result == 0; }
-    time_ns end() const { return begin + (duration == not_returned ? 0 : duration); }
+    // A damaged trace may hold any two numbers: their sum wraps.
+    time_ns end() const {
+        auto const length = duration == not_returned ? 0 : static_cast<std::uint64_t>(duration);
+        return static_cast<time_ns>(static_cast<std::uint64_t>(begin) + length);
+    }
 };
 
 }  // namespace lastref::store

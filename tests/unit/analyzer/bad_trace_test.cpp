@@ -100,8 +100,13 @@ TEST(bad_trace, clocks_that_step) {
     t.sql("UPDATE event SET begin = 9223372036854775807, duration = 9223372036854775807 WHERE id = 2");
     t.sql("UPDATE range SET begin = 9223372036854775807, end = -1");
     t.sql("UPDATE phase SET at = -5");
-    t.sql("UPDATE process SET first_time = 9223372036854775807, last_time = -9223372036854775807");
-    EXPECT_NE(status_of(t), clean);
+    EXPECT_NE(
+        status_of(t, nullptr, "UPDATE process SET first_time = 9223372036854775807, last_time = -9223372036854775807"),
+        clean);
+    leaky other;
+    EXPECT_NE(status_of(other, nullptr,
+                        "UPDATE process SET first_time = -9223372036854775807, last_time = 9223372036854775807"),
+              clean);
 }
 
 TEST(bad_trace, sizes_and_counts_beyond_all_reason) {
