@@ -12,14 +12,11 @@ namespace {
 using findings::bytes_text;
 using findings::code_owner;
 using findings::counted;
+using findings::is_foreign;
 
 // A range of addresses holds no memory; a mapping's memory is reported with its physical handle.
 bool counts_as_memory(model::object_kind kind) {
     return model::is_memory(kind) && kind != model::object_kind::mapping && kind != model::object_kind::address_range;
-}
-
-bool is_foreign(code_owner owner) {
-    return owner == code_owner::library || owner == code_owner::interpreter || owner == code_owner::cuda;
 }
 
 char const* release_call(model::object_kind kind) {

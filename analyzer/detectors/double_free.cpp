@@ -28,7 +28,10 @@ void double_free::report(model::process_state const& process, std::uint64_t key,
     auto out = finding_of(rule::double_free, process, g.all, key);
     auto const name = api_of(f.call).name;
     auto const kind = f.before ? model::name_of(f.before->what.kind) : "object";
-    out.severity = severity::error;
+    auto const caller = caller_of(process, f.call);
+    out.severity = caller == findings::code_owner::cuda ? severity::note
+                   : findings::is_foreign(caller)       ? severity::warning
+                                                        : severity::error;
     out.confidence = f.before ? confidence::proven : confidence::likely;
     out.confidence_reason = f.before ? "both releases and the driver's answer were recorded"
                                      : "the driver's answer was recorded, and no recorded call made the object";

@@ -104,7 +104,8 @@ void graph_allocation_leak::report(model::process_state const& process, std::uin
     auto const& f = g.first;
     auto out = finding_of(rule::graph_allocation_leak, process, g.all, key);
     bool const lost = f.destroyed.event.value != 0;
-    out.severity = lost ? severity::error : severity::warning;
+    bool const by_library = findings::is_foreign(caller_of(process, f.allocated));
+    out.severity = lost && !by_library ? severity::error : severity::warning;
     out.confidence = confidence::proven;
     out.confidence_reason = "the allocation node, the launch and the absence of a free were recorded";
     if (!ended_orderly(process)) {

@@ -11,6 +11,7 @@ namespace {
 
 using kind = model::object_kind;
 using findings::counted;
+using findings::is_foreign;
 
 bool is_handle(kind k) {
     switch (k) {
@@ -68,11 +69,6 @@ char const* what_it_keeps(kind k) {
         default:
             return "Each takes memory of the driver's and of the device; in a process that goes on they add up.";
     }
-}
-
-bool is_foreign(findings::code_owner owner) {
-    using findings::code_owner;
-    return owner == code_owner::library || owner == code_owner::interpreter || owner == code_owner::cuda;
 }
 
 }  // namespace

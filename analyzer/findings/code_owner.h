@@ -20,6 +20,11 @@ enum class code_owner : std::uint8_t {
     unknown,      // no loaded file: code made at run time
 };
 
+// Not the program's to mend.
+constexpr bool is_foreign(code_owner owner) {
+    return owner == code_owner::library || owner == code_owner::interpreter || owner == code_owner::cuda;
+}
+
 code_owner owner_of(std::string_view path, std::string_view executable);
 
 // The CUDA runtime linked statically lies in the program's own file; its functions are known by their names:

@@ -41,6 +41,18 @@ TEST_F(double_free, of_streams_and_graphs_as_well) {
     EXPECT_EQ(what().found.size(), 2u) << titles(what());
 }
 
+TEST_F(double_free, by_a_library_is_a_warning_and_by_the_runtime_a_note) {
+    for (auto const* by : {"libx.so!drop", "libcudart.so.13!unload"}) {
+        main.call("cuModuleLoadData", {.object = 0x90});
+        main.call("cuModuleUnload", {.object = 0x90, .stack = {"first", "main"}});
+        main.call("cuModuleUnload", {.object = 0x90, .result = 400, .stack = {by, "libc.so.6!exit"}});
+    }
+    auto const all = found(rule::double_free);
+    ASSERT_EQ(all.size(), 2u) << titles(what());
+    EXPECT_EQ(all[0].severity, severity::warning);
+    EXPECT_EQ(all[1].severity, severity::note);
+}
+
 TEST_F(double_free, the_same_address_allocated_again_is_none) {
     for (int i = 0; i < 2; ++i) {
         main.call("cuMemAlloc_v2", {.object = buffer, .size = mib});
