@@ -80,8 +80,9 @@ def batches_of(program, driver):
     return [line.split() for line in out.splitlines()]
 
 
-def ask_all(program, batches, driver, runs, jobs, limit, deadline):
-    """Every group `runs` times, or as often as the deadline lets; group → {answers: how often}."""
+def ask_all(program, batches, driver, runs, jobs, limit, deadline, after_round=None):
+    """Every group `runs` times, or as often as the deadline lets; group → {answers: how often}. After each round, what there is
+    so far is handed to `after_round`: a run that is cut short is worth what it got."""
     heard = {group: collections.Counter() for batch in batches for group in batch}
     ends_at = time.monotonic() + deadline
 
@@ -91,5 +92,10 @@ def ask_all(program, batches, driver, runs, jobs, limit, deadline):
                 heard[group][answers] += 1
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, [batch for _ in range(runs) for batch in batches]))
+        for _ in range(runs):
+            list(pool.map(one, batches))
+            if after_round:
+                after_round({group: transcripts for group, transcripts in heard.items() if transcripts})
+            if time.monotonic() >= ends_at:
+                break
     return {group: transcripts for group, transcripts in heard.items() if transcripts}

@@ -56,9 +56,15 @@ class Asking(unittest.TestCase):
         heard = asking.of_groups(["group = a", "x = 1"], ["a", "b"], "signal 11")
         self.assertEqual(heard, {"a": (("x", "1"), (asking.END, "signal 11"))})
 
-    def test_counts_runs(self):
-        heard = asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 60)
+    def test_counts_runs_and_tells_after_each_round(self):
+        rounds = []
+        heard = asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 60,
+                               lambda so_far: rounds.append(sum(so_far["a"].values())))
         self.assertEqual([sum(each.values()) for each in heard.values()], [3, 3])
+        self.assertEqual(rounds, [1, 2, 3])
+
+    def test_begins_nothing_after_the_deadline(self):
+        self.assertEqual(asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 0), {})
 
 
 def heard(*transcripts):
