@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Tests of the suite's scripts: each must notice what it is there for."""
 import collections
+import os
 import pathlib
 import stat
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -65,6 +67,22 @@ class Asking(unittest.TestCase):
 
     def test_begins_nothing_after_the_deadline(self):
         self.assertEqual(asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 0), {})
+
+
+class Drivers(unittest.TestCase):
+    def test_system_driver_is_named_so_that_it_is_not_the_simulated_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "libcuda.so.1").touch()
+            with unittest.mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": f"/nowhere:{folder}", "LASTREF_STACKS": "off"}):
+                found = asking.system_driver()
+                self.assertEqual(found, pathlib.Path(folder))
+                environment = asking.environment(found)
+        self.assertEqual(environment["LD_LIBRARY_PATH"].split(":")[0], folder)
+        self.assertNotIn("LASTREF_SIM_DEVICES", environment)
+        self.assertNotIn("LASTREF_STACKS", environment)
+
+    def test_simulated_driver_has_one_device(self):
+        self.assertEqual(asking.environment(pathlib.Path("/b/lib/simdriver"))["LASTREF_SIM_DEVICES"], "1")
 
 
 def heard(*transcripts):

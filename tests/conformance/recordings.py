@@ -86,7 +86,7 @@ def workload_commands(bundle, driver):
     for name in ("driver_api", "driver_api_ptds"):
         program = bundle / "bin/conformance" / name
         if program.exists():
-            yield name, [program, *(["--simulated"] if driver else [])]
+            yield name, [program, *(["--simulated"] if asking.is_simulated(driver) else [])]
 
 
 def record_workload(bundle, command, driver, trace):
