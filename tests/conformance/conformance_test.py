@@ -16,6 +16,7 @@ import asking  # noqa: E402
 import comparing  # noqa: E402
 import documented  # noqa: E402
 import golden  # noqa: E402
+import recordings  # noqa: E402
 
 # Stands in for the questions' program: two groups in one process, one alone that crashes, one alone that hangs.
 PROGRAM = """#!/usr/bin/env python3
@@ -67,6 +68,16 @@ class Asking(unittest.TestCase):
 
     def test_begins_nothing_after_the_deadline(self):
         self.assertEqual(asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 0), {})
+
+
+class Findings(unittest.TestCase):
+    def test_rules_are_those_of_the_analyzer(self):
+        found = recordings.rules(pathlib.Path(__file__).resolve().parent.parent.parent)
+        self.assertIn("user-object-leak", found)
+        self.assertIsNone(recordings.rules(pathlib.Path("/nowhere")))
+
+    def test_summary(self):
+        self.assertEqual(recordings.summary([1, 4]), "2 found, 5 times")
 
 
 class Drivers(unittest.TestCase):

@@ -47,18 +47,27 @@ def record(bundle, command, driver, trace, more=None):
     return status, out
 
 
-def without_addresses(text):
-    return re.sub(r"0x[0-9a-f]+", "0x…", text)
+def rules(root):
+    """The rules that findings come from, as the analyzer lists them; None where its sources are not at hand."""
+    listed = root / "analyzer/findings/rules.cpp"
+    return sorted(re.findall(r'^\s*\{"([a-z][a-z-]*)",', listed.read_text(), re.M)) if listed.exists() else None
 
 
 def findings(bundle, trace):
-    """Each finding as severity, rule, count and title."""
+    """How many findings of each severity and rule there are, and how often they happened: wording is no part of it."""
     status, out, err = run([bundle / "bin/lastref", "report", "--format", "json", trace], None)
     try:
         reported = json.loads(out)["findings"]
     except (ValueError, KeyError) as error:
         raise Failed(f"report ended with {status}: {err.strip()[-300:]}") from error
-    return sorted(f"{f['severity']} {f['rule']} × {f['count']}: {without_addresses(f['title'])}" for f in reported)
+    counts = {}
+    for finding in reported:
+        counts.setdefault(f"{finding['severity']} {finding['rule']}", []).append(finding["count"])
+    return {name: summary(each) for name, each in sorted(counts.items())}
+
+
+def summary(counts):
+    return f"{len(counts)} found, {sum(counts)} times"
 
 
 def sequences(bundle, trace):
@@ -90,9 +99,9 @@ def workload_commands(bundle, driver):
 
 
 def record_workload(bundle, command, driver, trace):
-    """As answers: how it ended, and each finding as a question that is answered by yes."""
+    """As answers: how it ended, and what was found of each severity and rule."""
     status, _ = record(bundle, command, driver, trace)
-    return ((asking.END, asking.how_it_ended(status)), *((finding, "yes") for finding in findings(bundle, trace)))
+    return ((asking.END, asking.how_it_ended(status)), *findings(bundle, trace).items())
 
 
 def default_packages(root):
