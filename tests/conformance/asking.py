@@ -6,6 +6,7 @@ question; how the process ended is the answer to `(end)`.
 import collections
 import concurrent.futures
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -16,11 +17,31 @@ END = "(end)"
 SIMULATED = {"LASTREF_SIM_DEVICES": "1"}
 
 
+def is_simulated(driver):
+    return driver is not None and driver.name in ("simdriver", "nulldriver")
+
+
 def environment(driver, more=None):
+    """That of a process which finds the driver in this folder. It must be named even where it is the system's: our programs
+    look for the simulated one otherwise."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LASTREF_", "LD_PRELOAD", "CUDA_"))}
     if driver:
-        kept.update(SIMULATED, LD_LIBRARY_PATH=str(driver))
+        kept["LD_LIBRARY_PATH"] = ":".join(filter(None, (str(driver), kept.get("LD_LIBRARY_PATH"))))
+    if is_simulated(driver):
+        kept.update(SIMULATED)
     return {**kept, **(more or {})}
+
+
+def system_driver():
+    """The folder of the system's libcuda.so.1, None where there is none."""
+    folders = [pathlib.Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    try:
+        cache = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=False,
+                               env={**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin"}).stdout
+    except OSError:
+        cache = ""
+    folders += [pathlib.Path(path).parent for path in re.findall(r"libcuda\.so\.1 \(.*x86-64.*\) => (\S+)", cache)]
+    return next((folder for folder in folders if (folder / "libcuda.so.1").exists()), None)
 
 
 def plain(question):
@@ -80,8 +101,9 @@ def batches_of(program, driver):
     return [line.split() for line in out.splitlines()]
 
 
-def ask_all(program, batches, driver, runs, jobs, limit, deadline):
-    """Every group `runs` times, or as often as the deadline lets; group → {answers: how often}."""
+def ask_all(program, batches, driver, runs, jobs, limit, deadline, after_round=None):
+    """Every group `runs` times, or as often as the deadline lets; group → {answers: how often}. After each round, what there is
+    so far is handed to `after_round`: a run that is cut short is worth what it got."""
     heard = {group: collections.Counter() for batch in batches for group in batch}
     ends_at = time.monotonic() + deadline
 
@@ -91,5 +113,10 @@ def ask_all(program, batches, driver, runs, jobs, limit, deadline):
                 heard[group][answers] += 1
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, [batch for _ in range(runs) for batch in batches]))
+        for _ in range(runs):
+            list(pool.map(one, batches))
+            if after_round:
+                after_round({group: transcripts for group, transcripts in heard.items() if transcripts})
+            if time.monotonic() >= ends_at:
+                break
     return {group: transcripts for group, transcripts in heard.items() if transcripts}

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Tests of the suite's scripts: each must notice what it is there for."""
 import collections
+import os
 import pathlib
 import stat
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -14,6 +16,7 @@ import asking  # noqa: E402
 import comparing  # noqa: E402
 import documented  # noqa: E402
 import golden  # noqa: E402
+import recordings  # noqa: E402
 
 # Stands in for the questions' program: two groups in one process, one alone that crashes, one alone that hangs.
 PROGRAM = """#!/usr/bin/env python3
@@ -56,9 +59,41 @@ class Asking(unittest.TestCase):
         heard = asking.of_groups(["group = a", "x = 1"], ["a", "b"], "signal 11")
         self.assertEqual(heard, {"a": (("x", "1"), (asking.END, "signal 11"))})
 
-    def test_counts_runs(self):
-        heard = asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 60)
+    def test_counts_runs_and_tells_after_each_round(self):
+        rounds = []
+        heard = asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 60,
+                               lambda so_far: rounds.append(sum(so_far["a"].values())))
         self.assertEqual([sum(each.values()) for each in heard.values()], [3, 3])
+        self.assertEqual(rounds, [1, 2, 3])
+
+    def test_begins_nothing_after_the_deadline(self):
+        self.assertEqual(asking.ask_all(self.program, [["a", "b"]], None, 3, 2, 20, 0), {})
+
+
+class Findings(unittest.TestCase):
+    def test_rules_are_those_of_the_analyzer(self):
+        found = recordings.rules(pathlib.Path(__file__).resolve().parent.parent.parent)
+        self.assertIn("user-object-leak", found)
+        self.assertIsNone(recordings.rules(pathlib.Path("/nowhere")))
+
+    def test_summary(self):
+        self.assertEqual(recordings.summary([1, 4]), "2 found, 5 times")
+
+
+class Drivers(unittest.TestCase):
+    def test_system_driver_is_named_so_that_it_is_not_the_simulated_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "libcuda.so.1").touch()
+            with unittest.mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": f"/nowhere:{folder}", "LASTREF_STACKS": "off"}):
+                found = asking.system_driver()
+                self.assertEqual(found, pathlib.Path(folder))
+                environment = asking.environment(found)
+        self.assertEqual(environment["LD_LIBRARY_PATH"].split(":")[0], folder)
+        self.assertNotIn("LASTREF_SIM_DEVICES", environment)
+        self.assertNotIn("LASTREF_STACKS", environment)
+
+    def test_simulated_driver_has_one_device(self):
+        self.assertEqual(asking.environment(pathlib.Path("/b/lib/simdriver"))["LASTREF_SIM_DEVICES"], "1")
 
 
 def heard(*transcripts):

@@ -51,7 +51,7 @@ class CudaCore(Case):
     def test_graphs_keep_what_they_leave_at_exit(self):
         trace, rules, report = self.record_both(GRAPHS)
         # What the program leaves on purpose: a buffer's memory, and payloads of a definition and of its executable graph.
-        self.assertEqual(set(rules), {"user-object-leak", "allocation-leak"}, rules)
+        self.assertLessEqual({"user-object-leak", "allocation-leak"}, set(rules), rules)
         self.assertGreater(trace.one("SELECT count(*) FROM outstanding_payloads"), 0)
         self.assert_ledger_agrees(report)
 
