@@ -18,6 +18,8 @@ void copies(CUstream stream) {
         MUST(cuMemAlloc(&to[i], bytes[i]));
         MUST(cuMemsetD8(from[i], static_cast<unsigned char>(i + 1), bytes[i]));
     }
+    // A memset of device memory does not wait, and the legacy stream, where it runs, is not ordered with this one.
+    MUST(cuCtxSynchronize());
     auto sizes = bytes;
     CUmemcpyAttributes attributes{};
     attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
