@@ -99,12 +99,12 @@ void trace_claim::abandon() {
 
 trace_file::trace_file(trace_claim& claim) {
     auto const& path = claim.path();
-    struct stat status;
-    // The schema is the first thing that is written, whole: a claim that was new may have been written under since.
-    bool const empty = stat(path.c_str(), &status) == 0 && status.st_size == 0;
     try {
         db_ = std::make_unique<database>(path);
-        empty ? create_schema() : check_schema(path);
+        // The schema is the first thing that is written, whole: a claim that was new may have been written under since.
+        // SQLite is asked, not the file system: who was killed inside that write has left pages, and a journal that
+        // takes them back when the file is first read.
+        pragma("page_count") == 0 ? create_schema() : check_schema(path);
         db_->execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000;"
             " PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;");
@@ -131,12 +131,13 @@ void trace_file::create_schema() {
     all.commit();
 }
 
+std::int64_t trace_file::pragma(char const* name) {
+    statement query(*db_, std::string("PRAGMA ") + name);
+    query.next();
+    return query.integer(0);
+}
+
 void trace_file::check_schema(std::filesystem::path const& path) {
-    auto const pragma = [this](char const* name) {
-        statement query(*db_, std::string("PRAGMA ") + name);
-        query.next();
-        return query.integer(0);
-    };
     if (pragma("application_id") != trace_application_id) unreadable(path, "is not a trace of lastref");
     if (pragma("user_version") > trace_version) unreadable(path, "was written by a newer version of lastref");
     if (pragma("user_version") < trace_version) unreadable(path, "was never completed");

@@ -84,6 +84,7 @@ class trace_file {
   private:
     void create_schema();
     void check_schema(std::filesystem::path const& path);
+    std::int64_t pragma(char const* name);
 
     std::unique_ptr<database> db_;
     std::int64_t start_monotonic_ns_ = -1;

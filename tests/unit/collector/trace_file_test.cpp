@@ -1,8 +1,12 @@
 // Who may write which trace.
 #include "collector/drain/trace_file.h"
+#include "collector/drain/sqlite.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -69,6 +73,24 @@ TEST_F(trace_file_test, cannot_be_written) {
     EXPECT_NE(refusal(existing::continue_it), "");
     EXPECT_NE(refusal(existing::replace), "");
     EXPECT_TRUE(std::filesystem::is_directory(trace));
+}
+
+// Pages are in the file, and the journal that takes them back is beside it.
+TEST_F(trace_file_test, going_on_after_a_kill_inside_the_first_write) {
+    { trace_claim const claim(trace, existing::refuse); }
+    pid_t const child = fork();
+    if (child == 0) {
+        database db(trace);
+        db.execute(
+            "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x BLOB); INSERT INTO t WITH RECURSIVE c(i) AS"
+            " (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) SELECT zeroblob(4000) FROM c");
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+    ASSERT_GT(std::filesystem::file_size(trace), 0u);
+    ASSERT_TRUE(std::filesystem::exists(trace.string() + "-journal"));
+    EXPECT_EQ(refusal(existing::continue_it), "");
+    EXPECT_EQ(test::broken_rule(trace), "");
 }
 
 TEST_F(trace_file_test, going_on_with_what_is_no_trace) {
