@@ -50,9 +50,8 @@ void ptds_graph_attach::report(model::process_state const& process, std::uint64_
     order_story(file_).tell(out, f.pair);
     out.sites.insert(out.sites.begin() + 1, site_of("given to a graph", f.how.retained));
     out.why =
-        "A graph releases its payloads whenever its last reference goes, on the driver's thread. What the destructor "
-        "hands "
-        "on is freed by some other thread, on which the per-thread token means another stream.";
+        "A graph releases its payloads whenever its last reference goes, on whichever thread that is. What the "
+        "destructor hands on is freed by some other thread, on which the per-thread token means another stream.";
     out.advice =
         "Allocate payloads of graphs on a created stream and keep that stream with them; or record an event after the "
         "last "

@@ -1,5 +1,5 @@
 // ptds-graph-attach: memory of a per-thread default stream whose payload was given to a graph, and that was freed with
-// no order after its stream: the destructor runs on the driver's thread, and what it hands on is freed by another.
+// no order after its stream: what the destructor hands on is freed by another thread.
 #pragma once
 
 #include "analyzer/detectors/free_order.h"

@@ -37,7 +37,7 @@ inline void must(CUresult result, char const* what) {
 
 #define MUST(call) ::lastref::workload::must(call, #call)
 
-// Destructors and host functions run on a thread of the driver's, some time after what they wait for.
+// Host functions, and destructors after a launch, run on a thread of the driver's, some time after what they wait for.
 inline bool becomes(std::atomic<int> const& counter, int value) {
     auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (counter != value && std::chrono::steady_clock::now() < deadline)

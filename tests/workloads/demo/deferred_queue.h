@@ -1,4 +1,4 @@
-// Clean-up that a destructor may not do itself, because it runs on the driver's thread, where every driver call is
+// Clean-up that a destructor may not do itself, because it runs inside the driver, where every driver call is
 // refused: the destructor only notes what is to be freed, and a thread of the program drains the queue later.
 #pragma once
 

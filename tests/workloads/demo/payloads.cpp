@@ -16,7 +16,7 @@ struct payload {
     std::atomic<int>* destroyed = nullptr;
 };
 
-// Runs on the driver's thread: it must not call the driver, so it only notes the buffer.
+// Runs inside the driver: it must not call the driver, so it only notes the buffer.
 void destroy_payload(void* data) {
     auto* const gone = static_cast<payload*>(data);
     if (gone->cleanup) gone->cleanup->enqueue(gone->buffer);

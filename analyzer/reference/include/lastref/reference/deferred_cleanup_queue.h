@@ -1,8 +1,9 @@
-// Moves clean-ups off CUDA's callback thread.
+// Moves clean-ups out of CUDA's callbacks.
 //
-// CUDA runs the destructor of a user object on a shared internal thread where no CUDA call is allowed and nothing may
-// block. So the destructor only hands an item over (enqueue); the item's clean-up runs later, on a thread where it may
-// call CUDA (drain).
+// CUDA runs the destructor of a user object inside the call that releases the last reference, on the thread that makes
+// it, or after the last launch on a shared internal thread. No CUDA call is allowed there, and nothing may block: the
+// thread may hold locks of its own. So the destructor only hands an item over (enqueue); the item's clean-up runs
+// later, on a thread where it may call CUDA (drain).
 //
 //   many producers ──enqueue──▶ state word ──▶ one wake-up ──▶ one consumer ──drain──▶ clean-ups, each exactly once
 //
