@@ -2,8 +2,8 @@
 // those back at once.
 //
 // A segment that the program has used before is in its page table and partly in its caches. One that it has never used
-// costs it a page fault every 64 records, more than all the rest of recording: 20 to 36 µs a segment, measured on two
-// virtual machines. While the drain is behind, every segment would be such a one. So full segments that no reader has
+// costs it a page fault every 64 records, as much as all the rest of recording: 20 µs a segment, measured on a virtual
+// machine of two cores. While the drain is behind, every segment would be such a one. So full segments that no reader has
 // reached are copied into others, which the program never touches; the copy takes the original's place in the chain,
 // and the original goes onto the free list.
 //
