@@ -3,11 +3,15 @@
 namespace lastref::preload::hooks {
 namespace {
 
-// A record that stands for something a call made besides its own object.
+// No setting of stacks reaches it.
+constexpr auto never = static_cast<stack_setting>(0xff);
+
+// A record that stands for something a call made besides its own object. The call's own record has the stack, and its
+// time: there may be thousands of these.
 template <abi id>
 void record_detail(std::uint64_t object, std::uint64_t other, std::uint64_t size, std::uint64_t extra,
                    std::uint64_t stream = 0) {
-    constexpr call_traits traits{id, event_order::end, stack_setting::all, stamp_count::two};
+    constexpr call_traits traits{id, event_order::end, never, stamp_count::one};
     recorded_call call = recorded_call::enter<traits>();
     if (!call.recording()) return;
     call.leave<traits>(0, nullptr, nullptr, [&](spool::call_record& record) {
