@@ -82,6 +82,18 @@ void fail_by_stale(findings::analysis const& what, outcome& out) {
 
 }  // namespace
 
+char const* name_of(verdict reached) {
+    switch (reached) {
+        case verdict::clean:
+            return "clean";
+        case verdict::findings:
+            return "findings";
+        case verdict::incomplete:
+            break;
+    }
+    return "incomplete";
+}
+
 int exit_status(verdict reached) {
     switch (reached) {
         case verdict::clean:

@@ -18,6 +18,7 @@ enum class verdict {
     incomplete,  // nothing that fails, but the trace lacks something that could have
 };
 
+char const* name_of(verdict reached);
 // The exit status that stands for it: 0, 1 or 4 (docs/ci.md).
 int exit_status(verdict reached);
 

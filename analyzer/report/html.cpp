@@ -25,23 +25,7 @@ std::string tag(std::string_view name, std::string_view text) {
     return fmt::format("<{0}>{1}</{0}>", name, xml_escaped(text));
 }
 
-char const* name_of(gate::verdict reached) {
-    switch (reached) {
-        case gate::verdict::clean:
-            return "clean";
-        case gate::verdict::findings:
-            return "findings";
-        case gate::verdict::incomplete:
-            break;
-    }
-    return "incomplete";
-}
-
 // --- head ------------------------------------------------------------------------------------------------------------
-
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 std::string programs(input const& in) {
     std::string out;
@@ -57,7 +41,8 @@ std::string head(input const& in) {
     auto const reached = in.outcome.reached;
     auto const state = in.what.incomplete.empty() ? "" : ", incomplete";
     return fmt::format("<header><h1>{}</h1><span class=\"pill {}\">{}{}</span></header>\n{}",
-                       xml_escaped(base_name(in.trace.path())), name_of(reached), counts_text(in), state, programs(in));
+                       xml_escaped(base_name(in.trace.path())), gate::name_of(reached), counts_text(in), state,
+                       programs(in));
 }
 
 std::string tile(std::string_view number, std::string_view what, std::string_view style = "") {

@@ -249,21 +249,9 @@ json ranges_json(input const& in) {
     return out;
 }
 
-char const* name_of(gate::verdict reached) {
-    switch (reached) {
-        case gate::verdict::clean:
-            return "clean";
-        case gate::verdict::findings:
-            return "findings";
-        case gate::verdict::incomplete:
-            break;
-    }
-    return "incomplete";
-}
-
 json gate_json(gate::outcome const& outcome) {
     auto const& limits = outcome.conditions;
-    return {{"verdict", name_of(outcome.reached)},
+    return {{"verdict", gate::name_of(outcome.reached)},
             {"exit_status", gate::exit_status(outcome.reached)},
             {"reasons", outcome.reasons},
             {"fail_on", gate::text_of(limits.threshold)},

@@ -8,11 +8,12 @@
 #include <utility>
 
 namespace lastref::report {
-namespace {
 
 std::string_view base_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
+
+namespace {
 
 // The last two folders are enough to find a source file, and leave room for what matters.
 std::string short_path(std::string_view path) {

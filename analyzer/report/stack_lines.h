@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lastref::report {
@@ -23,6 +24,8 @@ struct stack_entry {
     std::optional<stack_line> line;
     std::string instead;  // where there is no line: what stands for the frames left out
 };
+
+std::string_view base_name(std::string_view path);
 
 // Innermost first. Runs of frames of libraries are folded, but for the one that the program called; the program's own
 // are all there, up to a limit.

@@ -3,9 +3,9 @@
 //
 // A segment that the program has used before is in its page table and partly in its caches. One that it has never used
 // costs it a page fault every 64 records, as much as all the rest of recording: 20 µs a segment, measured on a virtual
-// machine of two cores. While the drain is behind, every segment would be such a one. So full segments that no reader has
-// reached are copied into others, which the program never touches; the copy takes the original's place in the chain,
-// and the original goes onto the free list.
+// machine of two cores. While the drain is behind, every segment would be such a one. So full segments that no reader
+// has reached are copied into others, which the program never touches; the copy takes the original's place in the
+// chain, and the original goes onto the free list.
 //
 // Both sides may be killed at any instant: until the one store that puts the copy into the chain it is in no chain, and
 // from then on the original is in none. What is left over then is a segment with the serial of one that is in the
