@@ -46,17 +46,13 @@ char const* release_call(model::object_kind kind) {
 
 void allocation_leak::on_event(model::process_state const&, model::event const& e) {
     if (!is_creation(e) || !counts_as_memory(e.subject->kind)) return;
-    auto& p = places_[{e.process, e.row.stack}];
-    ++p.made;
-    p.history.sample(e.row.begin, static_cast<std::int64_t>(p.made - p.freed));
+    places_[{e.process, e.row.stack}].add(e.row.begin);
 }
 
 void allocation_leak::on_released(model::process_state const& process, model::object const& gone, model::event const& e,
                                   model::release_cause) {
     if (!counts_as_memory(gone.kind)) return;
-    auto& p = places_[{process.process().id, gone.created.stack}];
-    ++p.freed;
-    p.history.sample(e.row.begin, static_cast<std::int64_t>(p.made - p.freed));
+    places_[{process.process().id, gone.created.stack}].remove(e.row.begin);
 }
 
 void allocation_leak::add(group_map& into, model::object const& o) {
@@ -82,15 +78,14 @@ allocation_leak::group_map allocation_leak::collect(model::process_state const& 
     process.objects().for_each([&](model::object const& o) { add(out, o); });
     auto const& p = process.process();
     auto const end = std::max(process.last_time(), p.last_time.value_or(0));
-    for (auto const& [where, history] : places_) {
+    for (auto const& [where, here] : places_) {
         if (where.first != p.id) continue;
         auto const key = file_.places.key(where.second);
         for (auto& [k, g] : out) {
             if (g.place_key != key) continue;
-            g.made += history.made;
-            g.freed += history.freed;
-            g.growing |= history.history.steady(static_cast<std::int64_t>(history.made - history.freed),
-                                                process.first_event(), end);
+            g.made += here.made();
+            g.freed += here.gone();
+            g.growing |= here.grows(process.first_event(), end);
         }
     }
     for (auto& [k, g] : out) g.caller = caller_of(process, g.first.created);

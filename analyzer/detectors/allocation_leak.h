@@ -21,11 +21,6 @@ class allocation_leak : public detector {
     void on_process_end(model::process_state const& process) override;
 
   private:
-    struct place_history {
-        std::uint64_t made = 0;
-        std::uint64_t freed = 0;
-        growth history;
-    };
     struct group {
         model::object first;
         std::uint64_t place_key = 0;
@@ -57,7 +52,7 @@ class allocation_leak : public detector {
     void judge(model::process_state const& process, finding& out, group const& g) const;
     void describe(finding& out, group const& g) const;
 
-    std::unordered_map<place_of_process, place_history, hash_place> places_;
+    std::unordered_map<place_of_process, population, hash_place> places_;
 };
 
 }  // namespace lastref::detectors

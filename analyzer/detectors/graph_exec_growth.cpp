@@ -12,17 +12,13 @@ using findings::counted;
 
 void graph_exec_growth::on_event(model::process_state const&, model::event const& e) {
     if (!is_creation(e) || e.subject->kind != model::object_kind::graph_exec) return;
-    auto& h = places_[{e.process, e.row.stack}];
-    ++h.made;
-    sample(h, e.row.begin);
+    places_[{e.process, e.row.stack}].add(e.row.begin);
 }
 
 void graph_exec_growth::on_released(model::process_state const&, model::object const& gone, model::event const& e,
                                     model::release_cause) {
     if (gone.kind != model::object_kind::graph_exec) return;
-    auto& h = places_[{gone.process, gone.created.stack}];
-    ++h.gone;
-    sample(h, e.row.begin);
+    places_[{gone.process, gone.created.stack}].remove(e.row.begin);
 }
 
 void graph_exec_growth::on_process_end(model::process_state const& process) {
@@ -33,14 +29,14 @@ void graph_exec_growth::on_process_end(model::process_state const& process) {
     auto const end = std::max(process.last_time(), process.process().last_time.value_or(0));
     for (auto& [stack, execs] : live) {
         auto const& h = places_[{process.process().id, stack}];
-        if (!h.live.steady(static_cast<std::int64_t>(execs.size()), process.first_event(), end)) continue;
+        if (!h.grows(process.first_event(), end)) continue;
         std::sort(execs.begin(), execs.end(), [](auto const& a, auto const& b) { return a.id < b.id; });
         report(process, findings::hash().add(place_of(execs.front().created)).value(), h, execs.front(), execs);
     }
     std::erase_if(places_, [&](auto const& p) { return p.first.first == process.process().id; });
 }
 
-void graph_exec_growth::report(model::process_state const& process, std::uint64_t key, history const& h,
+void graph_exec_growth::report(model::process_state const& process, std::uint64_t key, population const& h,
                                model::object const& first, std::vector<model::object> const& live) {
     tally all;
     for (auto const& each : live) all.add(each.created.at, &each);
@@ -52,11 +48,11 @@ void graph_exec_growth::report(model::process_state const& process, std::uint64_
     auto const seconds = static_cast<double>(std::max<store::time_ns>(all.last - all.first, 1)) / 1e9;
     auto const rate = static_cast<double>(all.count) / seconds;
     out.title = fmt::format("{} alive at the end, and more all the time", counted(all.count, "executable graph"));
-    auto const destroyed = h.gone == 0   ? std::string("none was destroyed")
-                           : h.gone == 1 ? std::string("1 was destroyed")
-                                         : counted(static_cast<std::int64_t>(h.gone)) + " were destroyed";
+    auto const destroyed = h.gone() == 0   ? std::string("none was destroyed")
+                           : h.gone() == 1 ? std::string("1 was destroyed")
+                                           : counted(static_cast<std::int64_t>(h.gone())) + " were destroyed";
     out.what.push_back(fmt::format("Of {} instantiated at this place, {}; about {:.0f} more a second were kept.",
-                                   counted(static_cast<std::int64_t>(h.made)), destroyed, rate));
+                                   counted(static_cast<std::int64_t>(h.made())), destroyed, rate));
     out.why =
         "Every executable graph takes memory of the host and of the device. What is instantiated for each new shape or "
         "key and never destroyed uses up one of the two in the end.";

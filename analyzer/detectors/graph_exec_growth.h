@@ -17,18 +17,12 @@ class graph_exec_growth : public detector {
     void on_process_end(model::process_state const& process) override;
 
   private:
-    struct history {
-        std::uint64_t made = 0;
-        std::uint64_t gone = 0;
-        growth live;
-    };
     using place = std::pair<store::process_id, store::stack_id>;
 
-    void sample(history& h, store::time_ns at) { h.live.sample(at, static_cast<std::int64_t>(h.made - h.gone)); }
-    void report(model::process_state const& process, std::uint64_t key, history const& h, model::object const& first,
+    void report(model::process_state const& process, std::uint64_t key, population const& h, model::object const& first,
                 std::vector<model::object> const& live);
 
-    std::map<place, history> places_;
+    std::map<place, population> places_;
 };
 
 }  // namespace lastref::detectors

@@ -34,4 +34,26 @@ class growth {
     std::uint64_t seen_ = 0;
 };
 
+// The objects of one place: how many were made and how many have gone, and how the number alive went.
+class population {
+  public:
+    void add(store::time_ns at) {
+        ++made_;
+        history_.sample(at, live());
+    }
+    void remove(store::time_ns at) {
+        ++gone_;
+        history_.sample(at, live());
+    }
+    std::uint64_t made() const { return made_; }
+    std::uint64_t gone() const { return gone_; }
+    std::int64_t live() const { return static_cast<std::int64_t>(made_ - gone_); }
+    bool grows(store::time_ns begin, store::time_ns end) const { return history_.steady(live(), begin, end); }
+
+  private:
+    std::uint64_t made_ = 0;
+    std::uint64_t gone_ = 0;
+    growth history_;
+};
+
 }  // namespace lastref::detectors

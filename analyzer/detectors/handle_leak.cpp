@@ -75,17 +75,13 @@ char const* what_it_keeps(kind k) {
 
 void handle_leak::on_event(model::process_state const&, model::event const& e) {
     if (!is_creation(e) || !is_handle(e.subject->kind)) return;
-    auto& h = of(*e.subject);
-    ++h.made;
-    h.live.sample(e.row.begin, static_cast<std::int64_t>(h.made - h.gone));
+    of(*e.subject).add(e.row.begin);
 }
 
 void handle_leak::on_released(model::process_state const&, model::object const& gone, model::event const& e,
                               model::release_cause) {
     if (!is_handle(gone.kind) || !gone.created.event) return;
-    auto& h = of(gone);
-    ++h.gone;
-    h.live.sample(e.row.begin, static_cast<std::int64_t>(h.made - h.gone));
+    of(gone).remove(e.row.begin);
 }
 
 // A library's module is the library's, and goes with it.
@@ -110,15 +106,15 @@ void handle_leak::on_process_end(model::process_state const& process) {
 
 // False where there is nothing to tell: a library's own handle that is there to stay.
 bool handle_leak::judge(model::process_state const& process, finding& out, model::object const& first,
-                        history const& h) const {
+                        population const& h) const {
     auto const end = std::max(process.last_time(), process.process().last_time.value_or(0));
-    bool const growing = h.live.steady(static_cast<std::int64_t>(h.made - h.gone), process.first_event(), end);
+    bool const growing = h.grows(process.first_event(), end);
     bool const keeps_much = first.kind == kind::pool || first.kind == kind::context;
     if (growing) {
         out.severity = severity::error;
         out.confidence = confidence::likely;
         out.confidence_reason = "the number alive from this place rose through the whole run";
-    } else if (h.gone > 0) {
+    } else if (h.gone() > 0) {
         out.severity = severity::warning;
         out.confidence = confidence::likely;
         out.confidence_reason = "others from the same place were destroyed, so the program means to destroy them";
@@ -148,9 +144,10 @@ void handle_leak::report(model::process_state const& process, std::uint64_t key,
                                    g.all.count == 1 ? "The" : "The first", model::name_of(first.kind),
                                    findings::handle_text(first.handle), thread_of(first.created),
                                    findings::time_text(first.created.at)));
-    if (h.gone > 0)
-        out.what.push_back(fmt::format("Of {} made there, {} destroyed.", counted(static_cast<std::int64_t>(h.made)),
-                                       h.gone == 1 ? "1 was" : counted(static_cast<std::int64_t>(h.gone)) + " were"));
+    if (h.gone() > 0)
+        out.what.push_back(
+            fmt::format("Of {} made there, {} destroyed.", counted(static_cast<std::int64_t>(h.made())),
+                        h.gone() == 1 ? "1 was" : counted(static_cast<std::int64_t>(h.gone())) + " were"));
     out.why = what_it_keeps(first.kind);
     out.advice = fmt::format("Destroy it with {} when it is no longer needed.", destroying_call(first.kind));
     out.sites.push_back(site_of("made", first.created));

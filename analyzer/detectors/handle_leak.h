@@ -17,19 +17,15 @@ class handle_leak : public detector {
     void on_process_end(model::process_state const& process) override;
 
   private:
-    struct history {
-        std::uint64_t made = 0;
-        std::uint64_t gone = 0;
-        growth live;
-    };
     using place = std::tuple<store::process_id, store::stack_id, model::object_kind>;
 
-    history& of(model::object const& o) { return places_[{o.process, o.created.stack, o.kind}]; }
+    population& of(model::object const& o) { return places_[{o.process, o.created.stack, o.kind}]; }
     void look(model::object const& o);
     void report(model::process_state const& process, std::uint64_t key, groups<model::object>::group const& g);
-    bool judge(model::process_state const& process, finding& out, model::object const& first, history const& h) const;
+    bool judge(model::process_state const& process, finding& out, model::object const& first,
+               population const& h) const;
 
-    std::map<place, history> places_;
+    std::map<place, population> places_;
     groups<model::object> groups_;
 };
 

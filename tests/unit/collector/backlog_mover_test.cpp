@@ -137,7 +137,7 @@ TEST_F(backlog_mover_test, all_at_once) {
     std::thread moving([&] {
         while (!done) moved += mover.move_one();
     });
-    while (seen.next < calls) {
+    while (seen.next < calls && seen.wrong == 0) {
         seen.stop_at = seen.next + 1000;
         reader.read(file, seen);
         if (seen.next % 16'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
