@@ -69,11 +69,11 @@ rules made(case_file const& file) {
 
 // In the order in which they are told, and in which they report: causes before consequences.
 rules all_rules(case_file const& file) {
-    return made<first_error, cuda_call_in_callback, capture_interference, double_free, failed_free, shutdown_release,
-                user_object_over_release, graph_exec_growth, user_object_leak, stale_graph_reference,
+    return made<first_error, cuda_call_in_callback, capture_interference, double_free, ipc_order, failed_free,
+                shutdown_release, user_object_over_release, graph_exec_growth, user_object_leak, stale_graph_reference,
                 graph_allocation_leak, incomplete_recipe, ptds_graph_attach, ptds_cross_thread_free, unordered_free,
-                pinned_free_in_flight, ipc_order, deferred_backlog, allocation_leak, handle_leak, pool_retention,
-                slow_callback, steady_state_allocation, late_module_load>(file);
+                pinned_free_in_flight, deferred_backlog, allocation_leak, handle_leak, pool_retention, slow_callback,
+                steady_state_allocation, late_module_load>(file);
 }
 
 // Everything that listens; what others ask is told first.

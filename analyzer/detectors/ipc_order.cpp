@@ -15,7 +15,7 @@ bool is_import(model::object_kind kind) {
 
 }  // namespace
 
-void ipc_order::add(store::process_id process, disorder const& found) {
+std::uint64_t ipc_order::add(store::process_id process, disorder const& found) {
     auto const key = findings::hash()
                          .add(static_cast<std::uint64_t>(found.what))
                          .add(place_of(found.first))
@@ -23,6 +23,7 @@ void ipc_order::add(store::process_id process, disorder const& found) {
                          .value();
     groups_.of(process, key, found).all.add(found.second.at, &found.memory);
     if (found.what == how::closed_too_seldom) ids_[key].push_back(found.memory.id);
+    return key;
 }
 
 void ipc_order::imported(model::event const& e) {
@@ -32,13 +33,17 @@ void ipc_order::imported(model::event const& e) {
     i.latest = e.where();
 }
 
+// Measured (580.159.04): the driver refuses; that is the same fault, whatever a driver says to it.
 void ipc_order::pool_goes(model::process_state const& process, model::event const& e) {
-    if (!e.row.succeeded() || e.subject == nullptr || !e.subject->created.event) return;
+    if (e.subject == nullptr || !e.subject->created.event) return;
     if (api_of(e.subject->created).kind != k::pool_import) return;
     for (auto const& [id, i] : imports_)
         if (i.memory.process == process.process().id && i.memory.parent == e.row.object &&
-            i.memory.created.event > e.subject->created.event)
-            add(e.process, {how::pool_first, i.memory, i.memory.created, e.where(), i.opened, i.closed});
+            i.memory.created.event > e.subject->created.event) {
+            auto const key =
+                add(e.process, {how::pool_first, i.memory, i.memory.created, e.where(), i.opened, i.closed});
+            if (!e.row.succeeded()) ids_[key].push_back(e.subject->id);  // it explains why the pool is left
+        }
 }
 
 void ipc_order::on_event(model::process_state const& process, model::event const& e) {

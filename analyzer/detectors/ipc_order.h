@@ -38,7 +38,7 @@ class ipc_order : public detector {
     void imported(model::event const& e);
     void pool_goes(model::process_state const& process, model::event const& e);
     void exporter_goes(model::process_state const& process, model::object const& gone, model::event const& e);
-    void add(store::process_id process, disorder const& found);
+    std::uint64_t add(store::process_id process, disorder const& found);
     void report(model::process_state const& process, std::uint64_t key, groups<disorder>::group const& g);
 
     std::map<model::object_id, import> imports_;

@@ -7,6 +7,7 @@ import pathlib
 
 # Stands for a question that was not reached in a run.
 ABSENT = "(not asked)"
+END = "(end)"  # how the process ended, after its questions
 
 
 def allowed(transcripts):
@@ -26,9 +27,17 @@ def as_json_answer(answers):
     return next(iter(answers)) if len(answers) == 1 else sorted(answers)
 
 
+def was_cut(transcript):
+    """Whether a run was ended from outside or not recorded: on a busy machine that says nothing of the driver."""
+    end = dict(transcript).get(END, "")
+    return not end or end == "time limit" or end.startswith("not recorded")
+
+
 def make(machine, heard):
+    """Runs that were cut count only where no run of the group came to its end."""
     groups = {}
-    for group, transcripts in heard.items():
+    for group, all_transcripts in heard.items():
+        transcripts = {t: count for t, count in all_transcripts.items() if not was_cut(t)} or all_transcripts
         questions = allowed(transcripts)
         groups[group] = {"runs": sum(transcripts.values()), "answers": {q: as_json_answer(a) for q, a in questions.items()}}
     return {**machine, "groups": groups}
@@ -38,14 +47,36 @@ def set_of(answer):
     return set(answer) if isinstance(answer, list) else {answer}
 
 
+def asked_alike(first, second):
+    """Whether both asked the same questions, as far as they came: a crash ends a group early."""
+    def questions(answers):
+        return [question for question in answers if question != END]
+
+    shorter, longer = sorted((first, second), key=len)
+    same = questions(longer)[: len(questions(shorter))] == questions(shorter)
+    crashed = any(end.startswith("signal") for end in set_of(shorter.get(END, ABSENT)))
+    return same and (crashed or list(shorter) == list(longer))
+
+
+def all_cut(answers):
+    return set_of(answers.get(END, ABSENT)) == {"time limit"}
+
+
+def added(first, second):
+    """The answers of both, in the order of the one that came further."""
+    longer = max(first, second, key=len)
+    return {q: as_json_answer(set_of(first.get(q, ABSENT)) | set_of(second.get(q, ABSENT))) for q in longer}
+
+
 def merge(first, second):
     """The golden of both recordings; where both asked a group whose questions are the same, their answers add up."""
     merged = {**first, **second, "groups": dict(first["groups"])}
     for group, new in second["groups"].items():
         old = first["groups"].get(group)
-        if old and list(old["answers"]) == list(new["answers"]):
-            merged["groups"][group] = {"runs": old["runs"] + new["runs"], "answers": {
-                q: as_json_answer(set_of(a) | set_of(old["answers"][q])) for q, a in new["answers"].items()}}
+        if old and all_cut(new["answers"]):
+            continue
+        if old and asked_alike(old["answers"], new["answers"]):
+            merged["groups"][group] = {"runs": old["runs"] + new["runs"], "answers": added(old["answers"], new["answers"])}
         else:
             merged["groups"][group] = new
     return merged

@@ -35,10 +35,10 @@ CUcontext context() {
 }
 
 void on_thread(std::function<void()> const& work) {
-    std::thread([&] {
+    workload::on_lasting_thread([&] {
         MUST(cuCtxSetCurrent(first_context));
         work();
-    }).join();
+    });
 }
 
 void on_bare_thread(std::function<void()> const& work) {

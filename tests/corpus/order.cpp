@@ -14,9 +14,19 @@ void free_on_own(CUdeviceptr buffer) {
     MUST(cuMemFreeAsync(buffer, CU_STREAM_PER_THREAD));
 }
 
+// A pool that keeps what is freed: on a real device the work that comes too late would else find its memory gone, and
+// fail with an illegal address, which is another rule's program.
+void keep_freed_memory() {
+    CUmemoryPool pool = nullptr;
+    cuuint64_t threshold = 64 << 20;
+    MUST(cuDeviceGetDefaultMemPool(&pool, 0));
+    MUST(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+}
+
 }  // namespace
 
 FAULT(unordered_free, other_stream) {
+    keep_freed_memory();
     stream const a, b;
     free_on(used_buffer(a), b);
 }
@@ -27,6 +37,7 @@ FAULT(unordered_free, default_stream_beside_a_non_blocking_one) {
 }
 
 FAULT(unordered_free, event_recorded_too_early) {
+    keep_freed_memory();
     stream const a, b;
     event const done;
     auto const buffer = buffer_on(a);
@@ -42,6 +53,7 @@ FAULT(unordered_free, without_a_stream) {
 }
 
 FAULT(unordered_free, stream_of_the_same_handle) {
+    keep_freed_memory();
     stream a;
     auto const buffer = used_buffer(a);
     a.destroy();

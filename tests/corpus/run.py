@@ -24,6 +24,8 @@ AFTER_WARM_UP = ("steady-state-allocation.", "late-module-load.")
 WARM_UP = {True: 0.3, False: 3.0}  # seconds, simulated and real
 # Rules of the product that no corpus program can show yet would stand here with the reason.
 WITHOUT_PROGRAMS = {}
+LIMIT = 20  # seconds for a program; a real driver sometimes hangs where threads that used it end, bare as well
+TRIES = 3
 LEAST = 2  # programs with the fault, and healthy twins, for each rule
 
 
@@ -54,10 +56,19 @@ class Machine:
 
     def run(self, *command, **more):
         environment = {**self.environment, **more}
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, env=environment, check=False)
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT, env=environment, check=False)
 
     def names(self):
         return self.run(self.corpus, "--list").stdout.split()
+
+    def record(self, trace, name, more):
+        """What `lastref record` did, or None where the program did not end."""
+        for _ in range(TRIES):
+            try:
+                return self.run(self.lastref, "record", "-o", trace, "--", self.corpus, name, **more)
+            except subprocess.TimeoutExpired:
+                continue
+        return None
 
     def look(self, name, folder):
         """(name, rules found, complaint): what the report of this program says; a complaint where there is none."""
@@ -66,7 +77,9 @@ class Machine:
         warm_up = str(WARM_UP[self.simulated])
         more["CORPUS_WARM_UP"] = warm_up
         asked = ["--warm-up", warm_up] if name.startswith(AFTER_WARM_UP) else []
-        recorded = self.run(self.lastref, "record", "-o", trace, "--", self.corpus, name, **more)
+        recorded = self.record(trace, name, more)
+        if not recorded:
+            return name, [], f"did not end within {LIMIT} s, {TRIES} times"
         if recorded.returncode != 0:
             return name, [], f"the program went wrong ({recorded.returncode}):\n{recorded.stdout}{recorded.stderr}"
         told = self.run(self.lastref, "report", trace, "--format", "json", *asked)

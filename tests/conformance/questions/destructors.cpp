@@ -65,12 +65,14 @@ void release_waits_for_destructor() {
     ask_number("destructor has ended when the release returns", ended);
 }
 
+// The work that callbacks ask for goes to an idle stream, what they destroy nobody uses again: a real driver refuses
+// only some of these calls, and a stream that waits for its own host function waits for ever.
 struct results {
-    CUstream stream = nullptr;
-    CUevent event = nullptr;
+    CUstream stream = nullptr, idle = nullptr, spare_stream = nullptr;
+    CUevent event = nullptr, spare_event = nullptr;
     CUdeviceptr memory = 0, ordered = 0;
     CUgraph graph = nullptr;
-    CUgraphExec exec = nullptr;
+    CUgraphExec exec = nullptr, launched = nullptr;
     CUuserObject other = nullptr;
     CUcontext context = nullptr;
     CUmemoryPool pool = nullptr;
@@ -91,25 +93,21 @@ void CUDA_CB ask_all_calls(void* data) {
     CUstreamCaptureStatus status{};
     char const* text = nullptr;
     ASK(cuMemFree(s.memory));
-    ASK(cuMemFreeAsync(s.ordered, s.stream));
-    ASK(cuMemAllocAsync(&made, 64, s.stream));
+    ASK(cuMemFreeAsync(s.ordered, s.idle));
+    ASK(cuMemAllocAsync(&made, 64, s.idle));
     ASK(cuMemGetInfo(&free, &total));
-    ASK(cuMemsetD8Async(s.memory, 1, 16, s.stream));
     ASK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, s.memory));
     ASK(cuStreamCreate(&stream, 0));
-    ASK(cuStreamQuery(s.stream));
-    ASK(cuStreamSynchronize(s.stream));
-    ASK(cuStreamIsCapturing(s.stream, &status));
-    ASK(cuStreamGetFlags(s.stream, &flags));
-    ASK(cuStreamDestroy(s.stream));
+    ASK(cuStreamIsCapturing(s.idle, &status));
+    ASK(cuStreamGetFlags(s.idle, &flags));
+    ASK(cuStreamQuery(s.idle));
     ASK(cuEventCreate(&event, 0));
     ASK(cuEventQuery(s.event));
-    ASK(cuEventRecord(s.event, s.stream));
+    ASK(cuEventRecord(s.event, s.idle));
+    ASK(cuStreamWaitEvent(s.idle, s.event, 0));
     ASK(cuEventSynchronize(s.event));
-    ASK(cuEventDestroy(s.event));
-    ASK(cuLaunchHostFunc(s.stream, nothing, nullptr));
+    ASK(cuEventDestroy(s.spare_event));
     ASK(cuGraphCreate(&graph, 0));
-    ASK(cuGraphLaunch(s.exec, s.stream));
     ASK(cuGraphExecDestroy(s.exec));
     ASK(cuGraphDestroy(s.graph));
     ASK(cuUserObjectCreate(&object, nullptr, nothing, 1, 1));
@@ -118,7 +116,6 @@ void CUDA_CB ask_all_calls(void* data) {
     ASK(cuCtxGetCurrent(&now));
     ASK(cuCtxSetCurrent(s.context));
     ASK(cuCtxGetDevice(&device));
-    ASK(cuCtxSynchronize());
     ASK(cuDeviceGet(&device, 0));
     ASK(cuDeviceGetCount(&value));
     ASK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
@@ -126,6 +123,10 @@ void CUDA_CB ask_all_calls(void* data) {
     ASK(cuDevicePrimaryCtxRelease(0));
     ASK(cuMemPoolTrimTo(s.pool, 0));
     ASK(cuMemPoolDestroy(s.pool));
+    ASK(cuMemsetD8Async(s.memory, 1, 16, s.idle));
+    ASK(cuLaunchHostFunc(s.idle, nothing, nullptr));
+    ASK(cuGraphLaunch(s.launched, s.idle));
+    ASK(cuStreamDestroy(s.spare_stream));
     ASK(cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text));
 }
 
@@ -136,13 +137,13 @@ results& make_results() {
     props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     s.context = start();
-    s.stream = make_stream();
-    cuEventCreate(&s.event, 0);
+    for (CUstream* each : {&s.stream, &s.idle, &s.spare_stream}) *each = make_stream();
+    for (CUevent* each : {&s.event, &s.spare_event}) cuEventCreate(each, 0);
     cuMemAlloc(&s.memory, 4096);
     cuMemAllocAsync(&s.ordered, 4096, s.stream);
     cuGraphCreate(&s.graph, 0);
     cuGraphAddEmptyNode(&node, s.graph, nullptr, 0);
-    cuGraphInstantiate(&s.exec, s.graph, 0);
+    for (CUgraphExec* each : {&s.exec, &s.launched}) cuGraphInstantiate(each, s.graph, 0);
     cuUserObjectCreate(&s.other, nullptr, nothing, 2, 1);
     cuMemPoolCreate(&s.pool, &props);
     cuStreamSynchronize(s.stream);
@@ -157,6 +158,20 @@ void calls_in_destructor() {
     settle(200);
     ask("cuMemFree after it", cuMemFree(s.memory));
     ask("cuStreamSynchronize after it", cuStreamSynchronize(s.stream));
+}
+
+// On an idle stream; within a host function no stream's end is asked for but that of a stream that has nothing to do.
+void CUDA_CB ask_synchronizations(void* data) {
+    auto& s = *static_cast<results*>(data);
+    ASK(cuStreamSynchronize(s.idle));
+    ASK(cuCtxSynchronize());
+}
+
+void synchronizations_in_destructor() {
+    results& s = make_results();
+    CUuserObject object = nullptr;
+    ASK(cuUserObjectCreate(&object, &s, ask_synchronizations, 1, 1));
+    ASK(cuUserObjectRelease(object, 1));
 }
 
 void calls_in_host_function() {
@@ -238,6 +253,7 @@ group const destructor_groups[] = {{"destructors_threads", destructors_threads},
                                    {"destructors_threads_after_launches", destructors_threads_after_launches},
                                    {"release_waits_for_destructor", release_waits_for_destructor},
                                    {"calls_in_destructor", calls_in_destructor, alone},
+                                   {"synchronizations_in_destructor", synchronizations_in_destructor, alone},
                                    {"calls_in_host_function", calls_in_host_function, alone},
                                    {"order_of_destructors", order_of_destructors},
                                    {"order_of_releases", order_of_releases},

@@ -192,6 +192,7 @@ CUresult cuCtxGetLimit(call const& c, std::size_t* value, CUlimit which) {
 CUresult cuCtxSetLimit(call const& c, CUlimit which, std::size_t value) {
     context_ptr current;
     SIM_TRY(current_context(c, current));
+    SIM_TRY(unsafe(c));
     current->limits[which] = value;
     return CUDA_SUCCESS;
 }

@@ -45,9 +45,10 @@ bool well_formed(graph const& of) {
            !any_node(of, [](node const& each) { return !good_bodies(each); });
 }
 
-CUresult instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags) {
+CUresult instantiate(call const& c, CUgraphExec* out, CUgraph handle, unsigned long long flags) {
     auto const from = graphs().find(handle);
     if (!out || !from || flags & ~known_flags || !well_formed(*from)) return CUDA_ERROR_INVALID_VALUE;
+    SIM_TRY(unsafe(c));
     bool const device = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
     if (device && any_node(*from, [](node const& each) { return !for_the_device(each); }))
         return CUDA_ERROR_INVALID_VALUE;
@@ -160,15 +161,15 @@ CUresult graph_memory_attribute(device& of, CUgraphMem_attribute which, std::uin
 
 namespace api {
 
-CUresult cuGraphInstantiate(call const&, CUgraphExec* out, CUgraph handle, CUgraphNode* error, char*, std::size_t) {
+CUresult cuGraphInstantiate(call const& c, CUgraphExec* out, CUgraph handle, CUgraphNode* error, char*, std::size_t) {
     put(error, nullptr);
-    return instantiate(out, handle, 0);
+    return instantiate(c, out, handle, 0);
 }
 
 // There is no stream to upload on.
-CUresult cuGraphInstantiateWithFlags(call const&, CUgraphExec* out, CUgraph handle, unsigned long long flags) {
+CUresult cuGraphInstantiateWithFlags(call const& c, CUgraphExec* out, CUgraph handle, unsigned long long flags) {
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) return CUDA_ERROR_INVALID_VALUE;
-    return instantiate(out, handle, flags);
+    return instantiate(c, out, handle, flags);
 }
 
 CUresult cuGraphInstantiateWithParams(call const& c, CUgraphExec* out, CUgraph handle,
@@ -178,7 +179,7 @@ CUresult cuGraphInstantiateWithParams(call const& c, CUgraphExec* out, CUgraph h
     params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     stream_ptr upload;
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) SIM_TRY(resolve(c, params->hUploadStream, upload));
-    SIM_TRY(instantiate(out, handle, params->flags));
+    SIM_TRY(instantiate(c, out, handle, params->flags));
     params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     return CUDA_SUCCESS;
 }
@@ -238,8 +239,9 @@ CUresult cuGraphLaunch(call const& c, CUgraphExec handle, CUstream token) {
 }
 
 // Allowed while a launch runs: it keeps what it needs, references included, until it has finished.
-CUresult cuGraphExecDestroy(call const&, CUgraphExec handle) {
+CUresult cuGraphExecDestroy(call const& c, CUgraphExec handle) {
     exec_ptr gone;
+    SIM_TRY(unsafe(c));  // measured: before the handle is looked at
     SIM_TRY(find(handle, gone));
     execs().remove(handle);
     return CUDA_SUCCESS;

@@ -9,8 +9,6 @@ namespace lastref::simdriver {
 namespace {
 
 constexpr int driver_version = 13000;
-// Programs made with a newer toolkit of the same major version ask for its entry points too.
-constexpr int newest_version = 13990;
 struct error_text {
     CUresult code;
     char const *name, *text;
@@ -58,7 +56,7 @@ CUresult cuGetErrorString(call const&, CUresult error, char const** text) {
 
 CUresult cuGetProcAddress(call const&, char const* symbol, void** address, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
-    if (!symbol || !address || !known_lookup_flags(flags) || version > newest_version) return CUDA_ERROR_INVALID_VALUE;
+    if (!symbol || !address || !known_lookup_flags(flags) || version > driver_version) return CUDA_ERROR_INVALID_VALUE;
     lookup const found = look_up(symbol, version, flags);
     *address = found.address;
     if (status)

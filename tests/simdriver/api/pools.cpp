@@ -33,6 +33,7 @@ CUresult alloc_async(call const& c, CUdeviceptr* out, std::size_t bytes, CUmemor
     }
     if (on->capturing) return capture_alloc(*on, *from, bytes, out);
     SIM_TRY(implicit_dependency(*on));
+    SIM_TRY(unsafe(c));
     std::uintptr_t base = 0;
     SIM_TRY(allocate_from(from, *on, bytes, base));
     *out = base;
@@ -174,8 +175,9 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
     stream_ptr on;
     SIM_TRY(resolve(c, token, on));
     SIM_TRY(implicit_dependency(*on));
+    if (on->capturing) return address ? capture_free(*on, address) : CUDA_SUCCESS;
+    SIM_TRY(unsafe(c));
     if (!address) return CUDA_SUCCESS;
-    if (on->capturing) return capture_free(*on, address);
     allocation_ptr const gone = memory().at(address);
     if (gone && gone->kind == memory_kind::graph) return free_graph_memory(*on, address);
     if (gone && gone->kind == memory_kind::device && !gone->permanent) return free_plain_memory(c, gone);
@@ -184,18 +186,22 @@ CUresult cuMemFreeAsync(call const& c, CUdeviceptr address, CUstream token) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolCreate(call const&, CUmemoryPool* out, CUmemPoolProps const* props) {
+CUresult cuMemPoolCreate(call const& c, CUmemoryPool* out, CUmemPoolProps const* props) {
     device* owner = nullptr;
     if (any_null(out, props)) return CUDA_ERROR_INVALID_VALUE;
     SIM_TRY(backing_of(*props, owner));
+    SIM_TRY(unsafe(c));
     *out = make_pool(*owner, *props)->handle;
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolDestroy(call const&, CUmemoryPool handle) {
+CUresult cuMemPoolDestroy(call const& c, CUmemoryPool handle) {
     pool_ptr gone;
+    SIM_TRY(unsafe(c));  // measured: before the handle is looked at
     SIM_TRY(find(handle, gone));
     if (gone->is_default) return CUDA_ERROR_INVALID_VALUE;
+    // Measured: a pool of another process stays as long as a pointer of it is imported.
+    if (gone->imported && gone->live > 0) return CUDA_ERROR_INVALID_VALUE;
     destroy_pool(gone);
     return CUDA_SUCCESS;
 }
@@ -208,15 +214,17 @@ CUresult cuMemPoolTrimTo(call const& c, CUmemoryPool handle, std::size_t keep) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolSetAttribute(call const&, CUmemoryPool handle, CUmemPool_attribute which, void* value) {
+CUresult cuMemPoolSetAttribute(call const& c, CUmemoryPool handle, CUmemPool_attribute which, void* value) {
     pool_ptr of;
     SIM_TRY(find(handle, of));
+    SIM_TRY(unsafe(c));
     return value ? write_attribute(*of, which, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemPoolGetAttribute(call const&, CUmemoryPool handle, CUmemPool_attribute which, void* value) {
+CUresult cuMemPoolGetAttribute(call const& c, CUmemoryPool handle, CUmemPool_attribute which, void* value) {
     pool_ptr of;
     SIM_TRY(find(handle, of));
+    SIM_TRY(unsafe(c));
     return value ? read_attribute(*of, which, value) : CUDA_ERROR_INVALID_VALUE;
 }
 

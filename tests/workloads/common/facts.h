@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <semaphore>
 #include <thread>
 
 namespace lastref::workload {
@@ -48,6 +50,19 @@ inline bool becomes(std::atomic<int> const& counter, int value) {
 // For what must not happen: long enough that it would have.
 inline void give_it_time() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+// Runs `work` on a thread of its own, returns when it is done, and keeps the thread until the process ends: a driver
+// (580.159.04, most runs) hangs in its own clean-up where threads end that used their per-thread default streams.
+template <class Work>
+void on_lasting_thread(Work work) {
+    auto const done = std::make_shared<std::binary_semaphore>(0);
+    std::thread([done, &work] {
+        work();
+        done->release();
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }).detach();
+    done->acquire();
 }
 
 inline CUcontext use_first_device() {

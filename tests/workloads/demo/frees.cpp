@@ -25,10 +25,10 @@ LASTREF_DEMO_STEP CUresult free_on_bare_thread(CUdeviceptr buffer) {
 
 template <class Work>
 void on_worker(CUcontext context, Work work) {
-    std::thread([&] {
+    workload::on_lasting_thread([&] {
         MUST(cuCtxSetCurrent(context));
         work();
-    }).join();
+    });
 }
 
 }  // namespace
