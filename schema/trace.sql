@@ -132,6 +132,33 @@ CREATE TABLE range (                    -- named parts of a process's run, such 
     UNIQUE (process, number)
 ) STRICT;
 
+CREATE TABLE cupti_call (               -- `record --audit`: driver calls as CUPTI counted them; empty without
+    process INTEGER NOT NULL REFERENCES process (id),
+    symbol TEXT NOT NULL,               -- with ABI suffixes, as in `api`
+    calls INTEGER NOT NULL,
+    failed INTEGER NOT NULL,            -- with another result than CUDA_SUCCESS and CUDA_ERROR_NOT_READY
+    PRIMARY KEY (process, symbol)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE gpu_activity (             -- `record --cupti`: what the device did, as CUPTI tells it; empty without
+    id INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL REFERENCES process (id),
+    kind TEXT NOT NULL,                 -- call, kernel, copy, set, graph_launch, synchronization, memory_alloc, memory_free,
+                                        -- pool_create, pool_destroy, pool_trim, runtime_call
+    symbol TEXT,                        -- of a call
+    begin INTEGER NOT NULL,
+    end INTEGER,                        -- NULL: an instant
+    correlation INTEGER NOT NULL,       -- of the row of kind `call` or `runtime_call` that asked for it
+    tid INTEGER NOT NULL,               -- of a call, else 0
+    device INTEGER NOT NULL,
+    context INTEGER NOT NULL,           -- CUPTI's numbers, not handles
+    stream INTEGER NOT NULL,            --
+    detail INTEGER NOT NULL,            -- copy: CUpti_ActivityMemcpyKind, synchronization: its type, memory: CUpti_ActivityMemoryKind
+    object INTEGER NOT NULL,            -- memory: address; pool: its address; graph_launch: CUPTI's number of the graph
+    bytes INTEGER NOT NULL,             -- memory, copy, set: size; pool: its size
+    extra INTEGER NOT NULL              -- memory: address of its pool, 0 without; pool: bytes in use; call: CUresult
+) STRICT;
+
 CREATE TABLE environment (              -- CUDA_* and LASTREF_* only; no other variable is ever read into a trace
     process INTEGER NOT NULL REFERENCES process (id),
     name TEXT NOT NULL,

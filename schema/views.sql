@@ -324,3 +324,49 @@ SELECT process.pid, loss.name, loss.text, loss.count FROM loss LEFT JOIN process
 UNION ALL
 SELECT NULL, 'unfinished', 'recording has not ended, or was cut short: lastref import goes on with it', 1
 FROM meta WHERE key = 'state' AND value <> 'complete';
+
+-- `record --audit`: each driver call of each process, as lastref recorded it and as CUPTI counted it. What the verdicts mean:
+--   same      both saw as many; calls that the driver made itself, and those after exit handlers began, CUPTI may or may not tell
+--   expected  they differ as they must: CUPTI begins inside the first cuInit, and the collector itself asks the driver two things
+--   missed    CUPTI saw more: calls that the hooks did not see
+--   extra     the trace has more
+--   outside   lastref does not record this entry point
+CREATE VIEW audit AS
+WITH recorded AS (
+    SELECT thread.process, api.symbol,
+           sum(event.flags & 10 = 0) AS plain, count(*) AS most
+    FROM event JOIN thread ON thread.id = event.thread JOIN api ON api.id = event.api
+    WHERE api.symbol GLOB 'cu*' AND thread.process IN (SELECT process FROM cupti_call)
+    GROUP BY thread.process, api.symbol
+), both AS (
+    SELECT cupti_call.process, cupti_call.symbol, cupti_call.calls AS cupti, coalesce(recorded.plain, 0) AS plain,
+           coalesce(recorded.most, 0) AS most
+    FROM cupti_call LEFT JOIN recorded ON recorded.process = cupti_call.process AND recorded.symbol = cupti_call.symbol
+    UNION ALL
+    SELECT process, symbol, 0, plain, most FROM recorded
+    WHERE NOT EXISTS (SELECT 1 FROM cupti_call WHERE cupti_call.process = recorded.process AND cupti_call.symbol = recorded.symbol)
+)
+SELECT both.process, process.pid, both.symbol, api.name AS call, both.plain AS recorded, both.cupti,
+       CASE WHEN api.id IS NULL THEN 'outside'
+            WHEN both.cupti BETWEEN both.plain AND both.most THEN 'same'
+            WHEN both.cupti > both.most AND api.name IN ('cuCtxGetCurrent', 'cuStreamIsCapturing') THEN 'expected'
+            WHEN both.cupti = both.plain - 1 AND api.name = 'cuInit' THEN 'expected'
+            WHEN both.cupti > both.most THEN 'missed' ELSE 'extra' END AS verdict
+FROM both JOIN process ON process.id = both.process LEFT JOIN api ON api.symbol = both.symbol;
+
+-- What the device did, beside the recorded call that asked for it (`event`): the driver call of that thread that was under way at
+-- that instant, or the last one that a call of the CUDA runtime made. `waited_us` is from the asking call's begin to the device's.
+CREATE VIEW device_work AS
+SELECT work.id AS activity, work.process, work.kind, work.begin / 1000.0 AS begin_us, (work.end - work.begin) / 1000.0 AS duration_us,
+       (SELECT event.id FROM event JOIN thread ON thread.id = event.thread JOIN api ON api.id = event.api JOIN kind ON kind.id = api.kind
+        WHERE thread.process = work.process AND thread.tid = asked.tid
+          AND CASE asked.kind WHEN 'call' THEN api.symbol = asked.symbol AND event.begin <= asked.begin
+                                               AND event.begin + event.duration >= asked.end
+                              ELSE kind.verb NOT IN ('query', 'set') AND event.begin >= asked.begin
+                                   AND event.begin + event.duration <= asked.end END
+        ORDER BY event.id DESC LIMIT 1) AS event,
+       (work.begin - asked.begin) / 1000.0 AS waited_us, work.device, work.stream, work.bytes,
+       printf('0x%x', work.object) AS object
+FROM gpu_activity AS work LEFT JOIN gpu_activity AS asked
+     ON asked.process = work.process AND asked.kind IN ('call', 'runtime_call') AND asked.correlation = work.correlation
+WHERE work.kind NOT IN ('call', 'runtime_call');

@@ -23,6 +23,10 @@ fs::path injected_library() {
     return given && *given ? fs::absolute(given) : root() / "lib" / "liblastref.so";
 }
 
+fs::path cupti_library() {
+    return root() / "lib" / "liblastref_cupti.so";
+}
+
 fs::path simulated_driver() {
     return root() / "lib" / "simdriver";
 }

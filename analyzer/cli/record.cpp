@@ -61,6 +61,9 @@ drain::record_options options_of(record_arguments const& arguments) {
     if (arguments.simulated) options.simulated = simulated_driver();
     if (!arguments.spool_parent.empty()) options.spool_parent = arguments.spool_parent;
     options.library = injected_library();
+    options.cupti_library = cupti_library();
+    if (arguments.audit) options.with_cupti = drain::record_options::cupti::audit;
+    if (arguments.cupti) options.with_cupti = drain::record_options::cupti::activities;
     options.grace = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.wait * 1000));
     return options;
 }
@@ -87,6 +90,9 @@ void add_record_options(CLI::App& command, record_arguments& arguments) {
         .add_option("--stacks", arguments.stacks,
                     "Call stacks: none, of what creates, frees or fails, or of every call")
         ->check(CLI::IsMember({"off", "create", "all"}));
+    command.add_flag("--audit", arguments.audit,
+                     "Count driver calls by CUPTI too: the report says whether any was missed");
+    command.add_flag("--cupti", arguments.cupti, "Record what the device did, by CUPTI; counts calls as --audit does");
     command.add_flag("--sim", arguments.simulated, "Let the program find the simulated driver");
     command.add_option("--spool-dir", arguments.spool_parent, "Make the folder for the spools in this one");
     command.add_option("--wait", arguments.wait, "Seconds to wait for processes that outlive the program")

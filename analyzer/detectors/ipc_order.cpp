@@ -102,7 +102,6 @@ void ipc_order::on_process_end(model::process_state const& process) {
         if (i.memory.process == id && i.opened > 1 && i.closed > 0)
             add(id, {how::closed_too_seldom, i.memory, i.memory.created, i.latest, i.opened, i.closed});
     groups_.report(id, [&](std::uint64_t key, auto const& g) { report(process, key, g); });
-    ids_.clear();
     std::erase_if(imports_, [id](auto const& i) { return i.second.memory.process == id; });
 }
 
@@ -152,8 +151,8 @@ void ipc_order::report(model::process_state const& process, std::uint64_t key, g
             break;
     }
     auto const index = file_.found.add(std::move(out));
-    if (auto const ids = ids_.find(key); ids != ids_.end())
-        for (auto const id : ids->second) file_.found.explain(id, index);
+    if (auto const ids = ids_.extract(key))
+        for (auto const id : ids.mapped()) file_.found.explain(id, index);
 }
 
 }  // namespace lastref::detectors

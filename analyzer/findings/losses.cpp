@@ -1,5 +1,7 @@
 #include "analyzer/findings/losses.h"
 
+#include "analyzer/findings/audit.h"
+
 #include "analyzer/findings/wording.h"
 
 #include <fmt/core.h>
@@ -68,6 +70,7 @@ std::vector<std::string> reasons_incomplete(store::trace const& trace, std::vect
     for (auto const& loss : losses)
         if (loss.count != 0 && loss.hides) reasons.push_back(fmt::format("{}: {}.", counted(loss.count), loss.text));
     for (auto const id : used_driver) add_end(reasons, trace.at(id));
+    if (auto const audited = sum_audit(trace); !audited.missed.empty()) reasons.push_back(audit_text(audited));
     return reasons;
 }
 

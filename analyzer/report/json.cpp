@@ -1,6 +1,7 @@
 // JSON, for programs. The keys of the first level, and those of a finding, are stable; others may be added.
 #include "analyzer/report/render.h"
 
+#include "analyzer/findings/audit.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 
@@ -51,6 +52,15 @@ json process_json(store::process const& p, bool used_driver) {
             {"used_driver", used_driver}};
 }
 
+json audit_json(store::trace const& trace) {
+    auto const sum = findings::sum_audit(trace);
+    json missed = json::object();
+    for (auto const& [symbol, calls] : sum.missed) missed[symbol] = calls;
+    json outside = json::object();
+    for (auto const& [symbol, calls] : sum.outside) outside[symbol] = calls;
+    return {{"calls", sum.calls}, {"entry_points", sum.entry_points}, {"missed", missed}, {"outside", outside}};
+}
+
 json trace_json(input const& in) {
     json processes = json::array();
     for (auto const& p : in.trace.processes()) {
@@ -62,22 +72,24 @@ json trace_json(input const& in) {
         unhooked[each.name] = unhooked.value(each.name, std::int64_t{0}) + each.obtained;
     json notes = json::array();
     for (auto const& each : in.trace.notes()) notes.push_back(each.text);
-    return {{"path", in.trace.path()},
-            {"lastref_version", in.trace.version()},
-            {"complete", in.what.incomplete.empty()},
-            {"incomplete", in.what.incomplete},
-            {"clean_end", in.what.clean_end},
-            {"events", in.what.events},
-            {"calls", in.what.calls},
-            {"callbacks", in.what.callbacks},
-            {"processes", processes},
-            {"ledger",
-             {{"predicted", in.what.ledger.predicted},
-              {"agreed", in.what.ledger.agreed},
-              {"unexpected", in.what.ledger.unexpected}}},
-            {"unseen_releases", in.what.unseen_releases},
-            {"unhooked", unhooked},
-            {"notes", notes}};
+    json out = {{"path", in.trace.path()},
+                {"lastref_version", in.trace.version()},
+                {"complete", in.what.incomplete.empty()},
+                {"incomplete", in.what.incomplete},
+                {"clean_end", in.what.clean_end},
+                {"events", in.what.events},
+                {"calls", in.what.calls},
+                {"callbacks", in.what.callbacks},
+                {"processes", processes},
+                {"ledger",
+                 {{"predicted", in.what.ledger.predicted},
+                  {"agreed", in.what.ledger.agreed},
+                  {"unexpected", in.what.ledger.unexpected}}},
+                {"unseen_releases", in.what.unseen_releases},
+                {"unhooked", unhooked},
+                {"notes", notes}};
+    if (!in.trace.audit().empty()) out["audit"] = audit_json(in.trace);
+    return out;
 }
 
 json symbol_json(findings::symbol const& s) {

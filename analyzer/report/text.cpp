@@ -1,4 +1,5 @@
 // The report that a person reads at a terminal or in a log.
+#include "analyzer/findings/audit.h"
 #include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
@@ -165,6 +166,8 @@ void print_head(page& to, input const& in) {
     std::uint64_t callbacks = 0;
     for (auto const& [name, count] : in.what.callbacks) callbacks += name.starts_with("callback:") ? count : 0;
     to.line(fmt::format("  {} and {} recorded", counted(calls, "driver call"), counted(callbacks, "callback")));
+    if (auto const audited = findings::sum_audit(in.trace); audited.entry_points)
+        to.wrapped(escaped(findings::audit_text(audited)), 2, "", ink::plain);
     to.line();
 }
 

@@ -136,6 +136,15 @@ struct unhooked {
     std::int64_t obtained = 0;
 };
 
+// A driver call as the trace has it and as CUPTI counted it (`record --audit`); the verdicts stand beside view `audit`.
+struct audited_call {
+    process_id process;
+    std::string symbol;
+    std::int64_t recorded = 0;
+    std::int64_t cupti = 0;
+    enum class verdict { same, expected, missed, extra, outside } is = verdict::same;
+};
+
 struct note {
     process_id process;
     std::string text;

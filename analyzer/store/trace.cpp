@@ -92,6 +92,7 @@ struct trace::contents {
     std::vector<range> ranges;
     std::vector<loss> losses;
     std::vector<unhooked> unhooked_entries;
+    std::vector<audited_call> audit;
     std::vector<note> notes;
     trace_state recording = trace_state::unfinished;
     std::string version;
@@ -121,6 +122,7 @@ struct trace::contents {
     void load_modules();
     void load_phases();
     void load_ranges();
+    void load_audit();
     void load_losses();
 };
 
@@ -134,6 +136,7 @@ void trace::contents::load() {
     load_modules();
     load_phases();
     load_ranges();
+    load_audit();
     load_losses();
 }
 
@@ -267,6 +270,26 @@ void trace::contents::load_losses() {
     while (lines.step()) notes.push_back({id<process_id>(lines, 0), lines.text(1)});
 }
 
+audited_call::verdict verdict_named(std::string const& name) {
+    using verdict = audited_call::verdict;
+    static constexpr std::pair<char const*, verdict> all[] = {{"same", verdict::same},
+                                                              {"expected", verdict::expected},
+                                                              {"missed", verdict::missed},
+                                                              {"outside", verdict::outside}};
+    for (auto const& [known, is] : all)
+        if (name == known) return is;
+    return verdict::extra;
+}
+
+void trace::contents::load_audit() {
+    if (!prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cupti_call'").step()) return;
+    if (!prepare("SELECT 1 FROM cupti_call LIMIT 1").step()) return;
+    auto rows = prepare("SELECT process, symbol, recorded, cupti, verdict FROM audit ORDER BY symbol, process");
+    while (rows.step())
+        audit.push_back(
+            {id<process_id>(rows, 0), rows.text(1), rows.integer(2), rows.integer(3), verdict_named(rows.text(4))});
+}
+
 trace trace::open(std::filesystem::path const& path) {
     auto opened = std::make_unique<contents>();
     opened->path = path.string();
@@ -312,6 +335,9 @@ std::vector<range> const& trace::ranges() const {
 }
 std::vector<loss> const& trace::losses() const {
     return contents_->losses;
+}
+std::vector<audited_call> const& trace::audit() const {
+    return contents_->audit;
 }
 std::vector<unhooked> const& trace::unhooked_entries() const {
     return contents_->unhooked_entries;

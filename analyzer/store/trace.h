@@ -58,6 +58,7 @@ class trace {
     std::vector<range> const& ranges() const;  // in the order in which they began
     std::vector<loss> const& losses() const;
     std::vector<unhooked> const& unhooked_entries() const;
+    std::vector<audited_call> const& audit() const;  // empty where CUPTI did not count
     std::vector<note> const& notes() const;
 
     // By id; throws `error` (damaged) for an id that has no row.

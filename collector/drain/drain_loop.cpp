@@ -3,6 +3,8 @@
 #include <memory>
 #include <thread>
 
+#include "collector/drain/cupti_files.h"
+
 namespace lastref::drain {
 namespace {
 
@@ -92,6 +94,7 @@ class drain_loop {
             drain_.reset();
         }
         try {
+            take_cupti_files(folder_, trace_);
             trace_.close_log();
         } catch (database_error const& error) {
             if (outcome_.error.empty()) outcome_.error = error.what();

@@ -134,8 +134,22 @@ class recording {
         environment.set("LASTREF_SPOOL_DIR", place_->path().string());
         environment.set("LASTREF_DRAINED", "1");
         if (options_.stacks) environment.set("LASTREF_STACKS", *options_.stacks);
+        if (options_.with_cupti != record_options::cupti::off) ask_cupti(environment);
         if (options_.simulated) environment.prepend("LD_LIBRARY_PATH", options_.simulated->string(), ':');
         return environment;
+    }
+
+    // The driver loads one injected library only: who has chosen another keeps it.
+    void ask_cupti(changed_environment& environment) {
+        if (std::getenv("CUDA_INJECTION64_PATH"))
+            return output_.note("CUDA_INJECTION64_PATH names another tool already; recording goes on without CUPTI");
+        if (access(options_.cupti_library.c_str(), R_OK))
+            return output_.note(named(options_.cupti_library.string()) +
+                                "is not there; recording goes on without CUPTI");
+        bool const audit = options_.with_cupti == record_options::cupti::audit;
+        environment.set("CUDA_INJECTION64_PATH", options_.cupti_library.string());
+        environment.set("LASTREF_CUPTI", audit ? "audit" : "activities");
+        if (!audit) environment.set("LASTREF_DURATIONS", "all");  // a call is found again by its thread and instant
     }
 
     void start_drain() {

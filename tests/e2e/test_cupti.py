@@ -1,0 +1,73 @@
+"""`lastref record --audit` and `--cupti`, as far as there is no GPU: what is asked of the driver, and what is said."""
+
+import os
+import re
+import sqlite3
+import struct
+
+from harness import INCOMPLETE, Case, workload
+
+SHOW = 'echo "${CUDA_INJECTION64_PATH-none} ${LASTREF_CUPTI-none} ${LASTREF_DURATIONS-none}"'
+
+
+class Asking(Case):
+    def shown(self, *options, **environment):
+        done = self.record("sh", "-c", SHOW, options=options, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split(), done.stderr
+
+    def test_nothing_is_asked_by_default(self):
+        self.assertEqual(self.shown()[0], ["none", "none", "none"])
+
+    def test_audit_asks_the_driver_to_load_the_counting_library(self):
+        library, what, durations = self.shown("--audit")[0]
+        self.assertEqual(os.path.basename(library), "liblastref_cupti.so")
+        self.assertEqual((what, durations), ("audit", "none"))
+
+    def test_cupti_asks_for_activities_and_for_both_stamps(self):
+        library, what, durations = self.shown("--cupti")[0]
+        self.assertTrue(os.access(library, os.R_OK))
+        self.assertEqual((what, durations), ("activities", "all"))
+
+    def test_another_injected_tool_keeps_its_place(self):
+        shown, told = self.shown("--cupti", CUDA_INJECTION64_PATH="/somebody/else.so")
+        self.assertEqual(shown, ["/somebody/else.so", "none", "none"])
+        self.assertIn("names another tool already; recording goes on without CUPTI", told)
+
+
+class Telling(Case):
+    """A trace with counts, as a machine with a GPU gives it: CUPTI's rows are added to a recorded one."""
+
+    def count_calls(self, missed=0):
+        self.recorded(workload("user_objects"))
+        with sqlite3.connect(self.trace) as trace:
+            trace.execute("""INSERT INTO cupti_call SELECT thread.process, api.symbol, count(*), 0 FROM event
+                             JOIN thread ON thread.id = event.thread JOIN api ON api.id = event.api
+                             WHERE api.symbol GLOB 'cu*' GROUP BY 1, 2""")
+            trace.execute("INSERT INTO cupti_call SELECT id, 'cuDeviceGetCount', 3, 0 FROM process")
+            trace.execute("UPDATE cupti_call SET calls = calls + ? WHERE symbol = 'cuGraphDestroy'", [missed])
+        trace.close()
+
+    def test_all_seen(self):
+        self.count_calls()
+        text = " ".join(self.lastref("report", self.trace).stdout.split())
+        self.assertTrue(re.search(r"By CUPTI's count all [\d,]+ calls of \d+ entry points were seen\. "
+                                  r"Not recorded by design: cuDeviceGetCount 3 ×\.", text), text)
+        audit = self.report()[0]["trace"]["audit"]
+        self.assertEqual((audit["missed"], audit["outside"]), ({}, {"cuDeviceGetCount": 3}))
+        self.assertGreater(audit["calls"], 10)
+
+    def test_what_was_missed_makes_the_trace_incomplete(self):
+        self.count_calls(missed=2)
+        report, status = self.report(None, "--fail-on", "allocation-leak")
+        self.assertEqual(status, INCOMPLETE)
+        self.assertEqual(report["trace"]["audit"]["missed"], {"cuGraphDestroy": 2})
+        self.assertIn("CUPTI counted calls that were not recorded: cuGraphDestroy 2 ×.", " ".join(report["trace"]["incomplete"]))
+
+
+class LeftOver(Case):
+    def test_a_file_that_is_none_does_no_harm(self):
+        folder = self.path("spools", folder=True)
+        with open(os.path.join(folder, "1-1.cupti"), "wb") as file:
+            file.write(struct.pack("<QII", 0x4954505543464552, 1, 0))
+        self.assert_not_signalled(self.lastref("import", folder, "-o", self.trace))
