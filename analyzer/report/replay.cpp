@@ -22,7 +22,7 @@ std::string number(std::uint64_t count) {
 }
 
 std::string row(std::string_view what, std::string_view observed, std::string_view reference) {
-    auto line = fmt::format("  {:<32}{:<18}{}", what, observed, reference);
+    auto line = fmt::format("  {:<38}{:<18}{}", what, observed, reference);
     return line.erase(line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -33,15 +33,15 @@ std::string cell(std::optional<replay::spread> const& of, std::int64_t replay::s
 }
 
 template <class Text>
-std::string spread_rows(std::string_view what, std::optional<replay::spread> const& observed, bool known,
-                        std::optional<replay::spread> const& reference, Text const& text) {
+std::string spread_rows(std::string_view what, std::string_view greatest, std::optional<replay::spread> const& observed,
+                        bool known, std::optional<replay::spread> const& reference, Text const& text) {
     using part = std::int64_t replay::spread::*;
     std::string out;
-    for (auto const& [name, which] : {std::pair<char const*, part>{", median", &replay::spread::median},
-                                      {", 99th percentile", &replay::spread::p99},
-                                      {", longest or largest", &replay::spread::max}})
-        out +=
-            row(std::string(what) + name, known ? cell(observed, which, text) : unknown, cell(reference, which, text));
+    for (auto const& [name, which] : {std::pair<std::string_view, part>{"median", &replay::spread::median},
+                                      {"99th percentile", &replay::spread::p99},
+                                      {greatest, &replay::spread::max}})
+        out += row(fmt::format("{}, {}", what, name), known ? cell(observed, which, text) : unknown,
+                   cell(reference, which, text));
     return out;
 }
 
@@ -88,8 +88,8 @@ std::string table(replay::process_replay const& p) {
     auto const drains = [](std::optional<replay::spread> const& s) { return number(s ? s->count : 0); };
     return row("", "observed", "reference") + row("wake-ups", unknown, number(r.wakeups)) +
            row("drains that found payloads", known ? drains(o.drains) : unknown, drains(r.drains)) +
-           spread_rows("payloads a drain", o.drains, known, r.drains, count) +
-           spread_rows("callback to clean-up", o.delay, known, r.delay, duration_text) +
+           spread_rows("payloads a drain", "most", o.drains, known, r.drains, count) +
+           spread_rows("callback to clean-up", "longest", o.delay, known, r.delay, duration_text) +
            row("waiting at one time, most", known ? number(o.most_waiting) : unknown, number(r.most_waiting)) +
            row(r.stopped ? "left at shutdown" : "left at the end", left_text(o), number(r.left));
 }
