@@ -76,6 +76,7 @@ void allocation_leak::add(group_map& into, model::object const& o) {
 allocation_leak::group_map allocation_leak::collect(model::process_state const& process) {
     group_map out;
     process.objects().for_each([&](model::object const& o) { add(out, o); });
+    if (out.empty()) return out;
     auto const& p = process.process();
     auto const end = std::max(process.last_time(), p.last_time.value_or(0));
     auto const key_of = [this](store::stack_id stack) { return file_.places.key(stack); };

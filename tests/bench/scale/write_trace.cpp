@@ -1,13 +1,13 @@
 // Writes a trace of a program that never was, as large as asked for, by the same rows and the same schema as the drain:
 //
-//     write_trace TRACE EVENTS [LIVE [PLACES]]
+//     write_trace TRACE EVENTS [LIVE [PLACES [LEAK]]]
 //
 // Four threads train, one cleans up. A step allocates a buffer on the thread's stream, copies into it on another stream
 // between two events, launches kernels and a graph, and frees the oldest buffer, so that LIVE buffers (1024) are alive
 // at any time, whatever the number of events. Now and then a thread makes a new executable graph that holds a payload
 // and destroys the one before; the destructor hands the memory to the thread that cleans up. Everything is released in
-// the end: the report of such a trace has no finding. What creates or frees has one of PLACES call stacks (512) of 14
-// frames, as under --stacks=create.
+// the end, but for every LEAK-th buffer (0: none), so that the report has no finding, or one for each place that leaks.
+// What creates or frees has one of PLACES call stacks (512) of 14 frames, as under --stacks=create.
 //
 // Prints JSON: {"events": 1000000, "bytes": 71000000}.
 #include <array>
@@ -38,13 +38,14 @@ struct shape {
     std::int64_t events = 0;
     std::uint64_t live = 1024;
     std::uint64_t places = 512;
+    std::uint64_t leak = 0;
 };
 
 constexpr std::uint64_t workers = 4;
 constexpr std::int64_t between_calls = 1500, a_call = 700;  // ns
 constexpr std::int64_t a_transaction = 65536;
 constexpr std::uint64_t context_handle = 0x5500c000, kernel = 0x5500f000;
-constexpr std::uint64_t code = 0x400000, code_end = 0x4000000, frames_deep = 14;
+constexpr std::uint64_t code = 0x400000, code_end = 0x40000000, frames_deep = 14;
 constexpr std::int64_t in_callback = 1, one_stamp = 64;
 
 struct operands {
@@ -106,7 +107,7 @@ void recording::make_stacks(std::uint64_t places) {
     for (std::uint64_t place = 0; place < places; ++place) {
         for (std::uint64_t depth = 0; depth < frames_deep; ++depth) {
             auto const shared = depth < 3 ? place : depth < 8 ? place / 16 : 0;
-            frames[depth] = code + (depth * 4096 + shared + 1) * 16 % (code_end - code);
+            frames[depth] = code + (shared * frames_deep + depth + 1) * 16;
         }
         stacks_.push_back(table.find_or_add(frames, false));
     }
@@ -153,8 +154,13 @@ void recording::finish() {
 // One training thread: its streams, its buffers from the oldest to the newest, its executable graph.
 class worker {
   public:
-    worker(recording& to, std::uint64_t number, std::uint64_t live)
-        : to_(to), thread_(to.thread(static_cast<std::uint32_t>(4712 + number))), base_(number << 36), live_(live) {
+    worker(recording& to, std::uint64_t number, shape const& asked)
+        : to_(to),
+          number_(number),
+          thread_(to.thread(static_cast<std::uint32_t>(4712 + number))),
+          base_(number << 38),
+          live_(asked.live / workers),
+          leak_(asked.leak) {
         to_.call(thread_, abi::cuCtxSetCurrent, {.object = context_handle});
         for (auto const stream : {compute(), copies()})
             to_.call(thread_, abi::cuStreamCreate, {.object = stream, .extra = 1});
@@ -163,7 +169,7 @@ class worker {
     }
 
     void step(thread_id cleaner) {
-        to_.place(steps_ * 7 + base_);
+        to_.place(steps_ * workers + number_);
         fill(allocate());
         for (int i = 0; i < 8; ++i)
             to_.call(thread_, abi::cuLaunchKernel_ptsz, {.stream = compute(), .object = kernel, .size = 128});
@@ -189,7 +195,11 @@ class worker {
     std::uint64_t copies() const { return base_ + 0x5100; }
     std::uint64_t allocated() const { return base_ + 0xe000; }
     std::uint64_t copied() const { return base_ + 0xe100; }
-    std::uint64_t buffer(std::uint64_t n) const { return 0x7000'0000'0000 + base_ + n % (live_ + 2) * 0x10000; }
+    bool leaks(std::uint64_t n) const { return leak_ != 0 && n % leak_ == 0; }
+    std::uint64_t buffer(std::uint64_t n) const {
+        auto const slot = leaks(n) ? live_ + 2 + n : n % (live_ + 2);
+        return 0x7000'0000'0000 + base_ + slot * 0x1000;
+    }
     std::uint64_t payload(std::uint64_t n) const { return 0x6000'0000'0000 + base_ + n % 3 * 0x10000; }
     std::uint64_t object(std::uint64_t n) const { return base_ + 0xa0000 + n % 3 * 0x100; }
     std::uint64_t graph() const { return base_ + 0xb0000; }
@@ -197,7 +207,7 @@ class worker {
 
     std::uint64_t allocate() {
         auto const made = buffer(newest_++);
-        to_.call(thread_, abi::cuMemAllocAsync_ptsz, {.stream = compute(), .object = made, .size = 65536});
+        to_.call(thread_, abi::cuMemAllocAsync_ptsz, {.stream = compute(), .object = made, .size = 4096});
         return made;
     }
 
@@ -205,14 +215,15 @@ class worker {
         to_.call(thread_, abi::cuEventRecord_ptsz, {.stream = compute(), .object = allocated()});
         to_.call(thread_, abi::cuStreamWaitEvent_ptsz, {.stream = copies(), .object = allocated()});
         to_.call(thread_, abi::cuMemcpyHtoDAsync_v2_ptsz,
-                 {.stream = copies(), .object = made, .other = 0x1000, .size = 65536});
+                 {.stream = copies(), .object = made, .other = 0x1000, .size = 4096});
         to_.call(thread_, abi::cuEventRecord_ptsz, {.stream = copies(), .object = copied()});
         to_.call(thread_, abi::cuStreamWaitEvent_ptsz, {.stream = compute(), .object = copied()});
         to_.call(thread_, abi::cuMemsetD32Async_ptsz, {.stream = compute(), .object = made, .size = 4096});
     }
 
     void free_oldest() {
-        to_.call(thread_, abi::cuMemFreeAsync_ptsz, {.stream = compute(), .object = buffer(oldest_++)});
+        auto const n = oldest_++;
+        if (!leaks(n)) to_.call(thread_, abi::cuMemFreeAsync_ptsz, {.stream = compute(), .object = buffer(n)});
     }
 
     void next_graph(thread_id cleaner) {
@@ -241,9 +252,11 @@ class worker {
     }
 
     recording& to_;
+    std::uint64_t number_;
     thread_id thread_;
     std::uint64_t base_;
     std::uint64_t live_;
+    std::uint64_t leak_;
     std::uint64_t steps_ = 0, oldest_ = 0, newest_ = 0, graphs_ = 0;
 };
 
@@ -255,7 +268,7 @@ std::int64_t write(drain::trace_file& trace, shape const& asked) {
     to.call(main, abi::cuDevicePrimaryCtxRetain, {.object = context_handle});
     to.call(main, abi::cuCtxSetCurrent, {.object = context_handle});
     std::vector<worker> all;
-    for (std::uint64_t i = 0; i < workers; ++i) all.emplace_back(to, i + 1, asked.live / workers);
+    for (std::uint64_t i = 0; i < workers; ++i) all.emplace_back(to, i + 1, asked);
     // What the end takes: the buffers, and a few calls a worker.
     auto const last = asked.events - static_cast<std::int64_t>(asked.live + 10 * workers);
     while (to.events() < last)
@@ -286,8 +299,9 @@ int main(int count, char** arguments) {
     if (count > 2) asked.events = std::strtoll(arguments[2], nullptr, 10);
     if (count > 3) asked.live = std::strtoull(arguments[3], nullptr, 10);
     if (count > 4) asked.places = std::strtoull(arguments[4], nullptr, 10);
-    if (count < 3 || count > 5 || asked.events <= 0 || asked.places == 0) {
-        std::fputs("write_trace TRACE EVENTS [LIVE [PLACES]]\n", stderr);
+    if (count > 5) asked.leak = std::strtoull(arguments[5], nullptr, 10);
+    if (count < 3 || count > 6 || asked.events <= 0 || asked.places == 0) {
+        std::fputs("write_trace TRACE EVENTS [LIVE [PLACES [LEAK]]]\n", stderr);
         return 2;
     }
     try {
