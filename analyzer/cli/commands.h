@@ -21,6 +21,7 @@ void add_drain(CLI::App& app, int& status);  // hidden: the detached drain that 
 void add_report(CLI::App& app, int& status);
 void add_diff(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
+void add_replay(CLI::App& app, int& status);
 void add_query(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 

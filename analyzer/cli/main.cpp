@@ -22,9 +22,11 @@ void import_before(CLI::App& app, char const* name, std::vector<char const*> con
 void add_readers(CLI::App& app, int& status) {
     add_report(app, status);
     add_diff(app, status);
+    add_replay(app, status);
     add_query(app, status);
     import_before(app, "report", {"trace"});
     import_before(app, "diff", {"before", "after"});
+    import_before(app, "replay", {"trace"});
     import_before(app, "query", {"trace"});
 }
 

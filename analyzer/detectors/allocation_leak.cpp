@@ -46,13 +46,13 @@ char const* release_call(model::object_kind kind) {
 
 void allocation_leak::on_event(model::process_state const&, model::event const& e) {
     if (!is_creation(e) || !counts_as_memory(e.subject->kind)) return;
-    places_[{e.process, e.row.stack}].add(e.row.begin);
+    places_[e.process].at(e.row.stack).add(e.row.begin);
 }
 
 void allocation_leak::on_released(model::process_state const& process, model::object const& gone, model::event const& e,
                                   model::release_cause) {
     if (!counts_as_memory(gone.kind)) return;
-    places_[{process.process().id, gone.created.stack}].remove(e.row.begin);
+    places_[process.process().id].at(gone.created.stack).remove(e.row.begin);
 }
 
 void allocation_leak::add(group_map& into, model::object const& o) {
@@ -76,19 +76,19 @@ void allocation_leak::add(group_map& into, model::object const& o) {
 allocation_leak::group_map allocation_leak::collect(model::process_state const& process) {
     group_map out;
     process.objects().for_each([&](model::object const& o) { add(out, o); });
+    if (out.empty()) return out;
     auto const& p = process.process();
     auto const end = std::max(process.last_time(), p.last_time.value_or(0));
-    for (auto const& [where, here] : places_) {
-        if (where.first != p.id) continue;
-        auto const key = file_.places.key(where.second);
-        for (auto& [k, g] : out) {
-            if (g.place_key != key) continue;
-            g.made += here.made();
-            g.freed += here.gone();
-            g.growing |= here.grows(process.first_event(), end);
+    auto const key_of = [this](store::stack_id stack) { return file_.places.key(stack); };
+    auto const places = places_[p.id].by_key(key_of, process.first_event(), end);
+    for (auto& [k, g] : out) {
+        if (auto const here = places.find(g.place_key); here != places.end()) {
+            g.made = here->second.made;
+            g.freed = here->second.gone;
+            g.growing = here->second.growing;
         }
+        g.caller = caller_of(process, g.first.created);
     }
-    for (auto& [k, g] : out) g.caller = caller_of(process, g.first.created);
     return out;
 }
 
@@ -106,7 +106,7 @@ void allocation_leak::on_process_end(model::process_state const& process) {
         kept[{g.caller, frame ? frame->module : store::module_id{}}].push_back(&g);
     }
     for (auto const& [by, groups] : kept) report_kept(process, groups);
-    std::erase_if(places_, [&process](auto const& p) { return p.first.first == process.process().id; });
+    places_.erase(process.process().id);
 }
 
 void allocation_leak::report(model::process_state const& process, group const& g) {

@@ -37,12 +37,6 @@ class allocation_leak : public detector {
         bool undrained_by_address = false;
         findings::code_owner caller = findings::code_owner::unknown;
     };
-    using place_of_process = std::pair<store::process_id, store::stack_id>;
-    struct hash_place {
-        std::size_t operator()(place_of_process const& p) const noexcept {
-            return std::hash<std::uint64_t>{}(std::uint64_t{p.first.value} << 32 | p.second.value);
-        }
-    };
     using group_map = std::map<std::tuple<std::uint64_t, model::object_kind, store::api_id>, group>;
 
     group_map collect(model::process_state const& process);
@@ -52,7 +46,7 @@ class allocation_leak : public detector {
     void judge(model::process_state const& process, finding& out, group const& g) const;
     void describe(finding& out, group const& g) const;
 
-    std::unordered_map<place_of_process, population, hash_place> places_;
+    std::unordered_map<store::process_id, populations> places_;
 };
 
 }  // namespace lastref::detectors

@@ -7,11 +7,11 @@
 namespace lastref::detectors {
 
 void deferred_backlog::measure(backlog& b, store::time_ns now) {
-    if (b.waiting_now.size() < many) return;
-    auto const& oldest = b.waiting_now.begin()->second;
+    if (b.waiting.size() < many) return;
+    auto const& oldest = b.waiting.oldest();
     auto const age = now - oldest.destructor.at;
-    if (age < long_ago || b.waiting_now.size() < b.worst.count) return;
-    b.worst = {b.waiting_now.size(), b.bytes, age, oldest, b.inferred == 0};
+    if (age < long_ago || b.waiting.size() < b.worst.count) return;
+    b.worst = {b.waiting.size(), b.waiting.bytes(), age, oldest, b.waiting.all_by_address()};
     b.drained = {};
 }
 
@@ -20,11 +20,7 @@ void deferred_backlog::on_event(model::process_state const&, model::event const&
     auto const* link = file_.links.of_user_object(e.subject->id);
     if (link == nullptr) return;
     auto& b = backlogs_[e.process];
-    if (b.of_memory.try_emplace(link->memory.id, e.row.id).second) {
-        b.waiting_now[e.row.id] = {link->memory, e.where(), link->by_address};
-        b.bytes += link->memory.bytes;
-        b.inferred += link->by_address ? 0 : 1;
-    }
+    b.waiting.destructor_ran(*link, e);
     measure(b, e.row.begin);
 }
 
@@ -32,16 +28,10 @@ void deferred_backlog::on_released(model::process_state const& process, model::o
                                    model::event const& e, model::release_cause) {
     if (!model::is_memory(gone.kind) || backlogs_.empty()) return;
     auto const found = backlogs_.find(process.process().id);
-    if (found == backlogs_.end()) return;
+    if (found == backlogs_.end() || !found->second.waiting.contains(gone.id)) return;
     auto& b = found->second;
-    auto const known = b.of_memory.find(gone.id);
-    if (known == b.of_memory.end()) return;
     measure(b, e.row.begin);
-    auto const freed = b.waiting_now.find(known->second);
-    b.inferred -= freed->second.by_address ? 0 : 1;
-    b.waiting_now.erase(freed);
-    b.of_memory.erase(known);
-    b.bytes -= gone.bytes;
+    b.waiting.gone(gone.id);
     if (b.worst.count > 0 && !b.drained.event) b.drained = e.where();
 }
 
@@ -50,7 +40,7 @@ void deferred_backlog::on_process_end(model::process_state const& process) {
     auto const found = backlogs_.find(process.process().id);
     if (found == backlogs_.end()) return;
     auto const& b = found->second;
-    if (b.worst.count > 0 && b.waiting_now.size() < b.worst.count) report(process, b);
+    if (b.worst.count > 0 && b.waiting.size() < b.worst.count) report(process, b);
     backlogs_.erase(found);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/detectors/groups.h"
+#include "analyzer/detectors/waiting_payloads.h"
 
 namespace lastref::detectors {
 
@@ -19,23 +20,15 @@ class deferred_backlog : public detector {
     static constexpr std::size_t many = 8;
     static constexpr store::time_ns long_ago = 250'000'000;
 
-    struct waiting {
-        model::object memory;
-        model::origin destructor;
-        bool by_address = false;
-    };
     struct peak {
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;
         store::time_ns age = 0;
-        waiting oldest;
+        waiting_payload oldest;
         bool by_address = true;
     };
     struct backlog {
-        std::map<store::event_id, waiting> waiting_now;  // by destructor: the first has waited longest
-        std::unordered_map<model::object_id, store::event_id> of_memory;
-        std::uint64_t bytes = 0;
-        std::uint64_t inferred = 0;  // of them, those not linked by address
+        waiting_payloads waiting;
         peak worst;
         model::origin drained;  // the first free after the worst moment
     };

@@ -4,6 +4,8 @@
 #include "analyzer/store/rows.h"
 
 #include <cstdint>
+#include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 namespace lastref::detectors {
@@ -54,6 +56,34 @@ class population {
     std::uint64_t made_ = 0;
     std::uint64_t gone_ = 0;
     growth history_;
+};
+
+// The populations of one process, by the stack that made the objects.
+class populations {
+  public:
+    struct sum {
+        std::uint64_t made = 0;
+        std::uint64_t gone = 0;
+        bool growing = false;  // one of them
+    };
+
+    population& at(store::stack_id place) { return by_place_[place]; }
+
+    // Stacks that `key_of` calls the same place as one, in one walk over all.
+    template <class KeyOf>
+    auto by_key(KeyOf key_of, store::time_ns begin, store::time_ns end) const {
+        std::unordered_map<std::decay_t<std::invoke_result_t<KeyOf, store::stack_id>>, sum> out;
+        for (auto const& [place, here] : by_place_) {
+            auto& all = out[key_of(place)];
+            all.made += here.made();
+            all.gone += here.gone();
+            all.growing |= here.grows(begin, end);
+        }
+        return out;
+    }
+
+  private:
+    std::unordered_map<store::stack_id, population> by_place_;
 };
 
 }  // namespace lastref::detectors

@@ -47,12 +47,14 @@ bool statement::is_null(int column) const {
 }
 
 std::int64_t statement::integer(int column) const {
-    if (sqlite3_column_type(handle_.get(), column) != SQLITE_INTEGER)
+    if (!trusted_ && sqlite3_column_type(handle_.get(), column) != SQLITE_INTEGER)
         throw damaged(file_, fmt::format("{} is no integer", sqlite3_column_name(handle_.get(), column)));
     return sqlite3_column_int64(handle_.get(), column);
 }
 
 std::int64_t statement::integer_or(int column, std::int64_t fallback) const {
+    if (trusted_)
+        if (auto const value = sqlite3_column_int64(handle_.get(), column); value != 0) return value;
     auto const type = sqlite3_column_type(handle_.get(), column);
     if (type == SQLITE_INTEGER) return sqlite3_column_int64(handle_.get(), column);
     return type == SQLITE_NULL ? fallback : integer(column);  // which says what is wrong

@@ -8,6 +8,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -97,6 +98,7 @@ struct trace::contents {
     trace_state recording = trace_state::unfinished;
     std::string version;
     std::int64_t greatest_event = 0;
+    std::optional<statement> stack_head, stack_rows;
 
     statement prepare(std::string_view sql) const { return {db.get(), sql, path}; }
 
@@ -112,6 +114,9 @@ struct trace::contents {
         if (auto const* row = rows.find(id.value)) return *row;
         throw damaged(path, fmt::format("{} {} is named but not there", what, id.value));
     }
+
+    bool is_strict(char const* table) const;
+    stack read_stack(stack_id which);
 
     void load();
     void load_meta();
@@ -362,21 +367,28 @@ module const& trace::at(module_id id) const {
     return contents_->at(contents_->modules, id, "module");
 }
 
-stack trace::stack_of(stack_id id) const {
+stack trace::contents::read_stack(stack_id which) {
+    // Asked for once a place, of which there may be many: to prepare a statement takes longer than to run it.
+    if (!stack_head) stack_head.emplace(prepare("SELECT cut FROM stack WHERE id = ?"));
+    if (!stack_rows)
+        stack_rows.emplace(prepare(
+            "SELECT frame.id, frame.address, frame.module FROM stack_frame JOIN frame ON frame.id = stack_frame.frame "
+            "WHERE stack_frame.stack = ? ORDER BY stack_frame.depth"));
     stack out;
-    if (!id) return out;
-    auto head = contents_->prepare("SELECT cut FROM stack WHERE id = ?");
-    head.bind(1, id.value);
-    if (!head.step()) throw damaged(contents_->path, fmt::format("stack {} is named but not there", id.value));
-    out.cut = head.integer(0) != 0;
-    auto rows = contents_->prepare(
-        "SELECT frame.id, frame.address, frame.module FROM stack_frame JOIN frame ON frame.id = stack_frame.frame "
-        "WHERE stack_frame.stack = ? ORDER BY stack_frame.depth");
-    rows.bind(1, id.value);
-    while (rows.step())
-        out.frames.push_back({contents_->id<frame_id>(rows, 0), static_cast<std::uint64_t>(rows.integer(1)),
-                              contents_->id<module_id>(rows, 2)});
+    stack_head->reset();
+    stack_head->bind(1, which.value);
+    if (!stack_head->step()) throw damaged(path, fmt::format("stack {} is named but not there", which.value));
+    out.cut = stack_head->integer(0) != 0;
+    stack_rows->reset();
+    stack_rows->bind(1, which.value);
+    while (stack_rows->step())
+        out.frames.push_back({id<frame_id>(*stack_rows, 0), static_cast<std::uint64_t>(stack_rows->integer(1)),
+                              id<module_id>(*stack_rows, 2)});
     return out;
+}
+
+stack trace::stack_of(stack_id id) const {
+    return id ? contents_->read_stack(id) : stack{};
 }
 
 std::int64_t trace::event_count() const {
@@ -419,11 +431,20 @@ bool event_reader::next(std::vector<event>& batch) {
     return !batch.empty();
 }
 
+// A file of somebody else's making may have any table of that name.
+bool trace::contents::is_strict(char const* table) const {
+    auto rows =
+        prepare("SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict AND name = '" +
+                std::string(table) + "'");
+    return rows.step();
+}
+
 event_reader trace::events() const {
-    return event_reader(std::unique_ptr<event_reader::state>(new event_reader::state{
-        *contents_,
-        contents_->prepare("SELECT id, begin, duration, thread, api, result, context, stream, object, other, size, "
-                           "extra, stack, flags FROM event ORDER BY id")}));
+    auto rows = contents_->prepare(
+        "SELECT id, begin, duration, thread, api, result, context, stream, object, other, size, extra, stack, flags "
+        "FROM event ORDER BY id");
+    if (contents_->is_strict("event")) rows.trust_types();
+    return event_reader(std::unique_ptr<event_reader::state>(new event_reader::state{*contents_, std::move(rows)}));
 }
 
 }  // namespace lastref::store

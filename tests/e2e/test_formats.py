@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from harness import BUILD, FINDINGS, SOURCE, Case, workload
+from harness import BUILD, CLEAN, FINDINGS, SOURCE, Case, workload
 
 try:
     import jsonschema
@@ -16,6 +16,7 @@ except ImportError:
     jsonschema = None
 
 REPORT_SCHEMA = os.path.join(SOURCE, "schema", "report.schema.json")
+DIFF_SCHEMA = os.path.join(SOURCE, "schema", "diff.schema.json")
 SARIF_SCHEMA = os.path.join(SOURCE, "build", "sarif-schema", "sarif-2.1.0.json")
 FORMATS = ("text", "json", "sarif", "junit", "markdown", "html")
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -118,6 +119,29 @@ class Formats(Case):
         report = json.loads(self.rendered("json"))
         report["findings"][0]["severity"] = "bad"
         self.assertFalse(validator.is_valid(report))
+
+    @unittest.skipUnless(jsonschema, "needs python3-jsonschema")
+    def test_json_of_a_difference_is_as_its_schema_says(self):
+        """A side with a finding less, one more and one that grew: something in every list."""
+        self.files()
+        schema = load(DIFF_SCHEMA)
+        validator = jsonschema.validators.validator_for(schema)
+        validator.check_schema(schema)
+        base = load(self.path("base.json"))
+        base["findings"][1]["count"] += 1
+        with open(self.path("other.json"), "w", encoding="utf-8") as file:
+            json.dump(base, file)
+        for sides in ((self.trace, self.path("other.json")), (self.path("other.json"), self.trace), (self.trace, self.trace)):
+            done = self.lastref("diff", *sides, "--format", "json")
+            self.assertIn(done.returncode, (CLEAN, FINDINGS), done.stderr)
+            difference = json.loads(done.stdout)
+            self.assertEqual([bool(difference[key]) for key in ("came", "went", "changed")], [sides[0] != sides[1]] * 3)
+            for each in (schema, strict(schema)):
+                self.assertEqual([f"{list(e.path)}: {e.message}" for e in validator(each).iter_errors(difference)], [])
+        difference["rules"]["failed-free"]["bytes"].append(0)
+        self.assertFalse(validator(schema).is_valid(difference))
+        del difference["rules"]
+        self.assertFalse(validator(schema).is_valid(difference))
 
     @unittest.skipUnless(jsonschema and os.path.exists(SARIF_SCHEMA), "needs python3-jsonschema and the schema that ./dev test fetches")
     def test_sarif_is_as_its_schema_says(self):

@@ -30,8 +30,12 @@ MAY_INCLUDE = {
     "analyzer/findings": ["schema", "analyzer/model", "analyzer/symbols", *ROWS],
     # What a pass over a trace came to, not the detectors that took it there.
     "analyzer/gate": ["analyzer/findings", "analyzer/symbols", "analyzer/model", *ROWS],
-    "analyzer/report": ["analyzer/gate", "analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h", *ROWS],
+    "analyzer/report": ["analyzer/gate", "analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h",
+                        "analyzer/replay/replay.h", "analyzer/replay/samples.h", *ROWS],
     "analyzer/reference": [],
+    # What waits for a clean-up is known once, by the detectors' own means.
+    "analyzer/replay": ["schema", "analyzer/model", "analyzer/findings", "analyzer/detectors/waiting_payloads.h",
+                        "analyzer/detectors/payload_links.h", *ROWS],
     "analyzer/cli": ["schema", "analyzer", "collector"],
     "gui": ["schema", "analyzer"],
     "tests": ["schema", "analyzer", "collector", "gui"],

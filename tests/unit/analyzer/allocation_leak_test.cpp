@@ -1,3 +1,4 @@
+#include "analyzer/detectors/growth.h"
 #include "tests/unit/analyzer/rules_fixture.h"
 
 namespace lastref::test {
@@ -171,6 +172,71 @@ TEST_F(allocation_leak, ranks_of_a_job_share_a_finding) {
     auto const f = only(rule::allocation_leak);
     EXPECT_EQ(f.processes, 3u);
     EXPECT_EQ(f.bytes, 3 * mib);
+}
+
+TEST_F(allocation_leak, groups_of_one_place_share_its_history) {
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        main.use(context).call("cuMemAlloc_v2", {.object = buffer + i * mib, .size = mib, .stack = {"make", "main"}});
+        if (i != 2) main.call("cuMemFree_v2", {.object = buffer + i * mib});
+        main.call("cuMemAllocManaged", {.object = buffer + (8 + i) * mib, .size = mib, .stack = {"make", "main"}});
+    }
+    auto const all = found(rule::allocation_leak);
+    ASSERT_EQ(all.size(), 2u);
+    for (auto const& f : all)
+        EXPECT_NE(f.what[1].find("Of 8 allocations made there, 3 were freed"), std::string::npos) << f.what[1];
+}
+
+// A place whose comparisons are counted.
+struct counted_place {
+    std::uint64_t value = 0;
+    static inline std::uint64_t compared = 0;
+    friend bool operator==(counted_place const& a, counted_place const& b) {
+        ++compared;
+        return a.value == b.value;
+    }
+};
+
+}  // namespace
+}  // namespace lastref::test
+
+template <>
+struct std::hash<lastref::test::counted_place> {
+    std::size_t operator()(lastref::test::counted_place const& p) const noexcept {
+        return std::hash<std::uint64_t>{}(p.value);
+    }
+};
+
+namespace lastref::test {
+namespace {
+
+struct work {
+    std::uint64_t keys = 0;
+    std::uint64_t comparisons = 0;
+};
+
+// Two stacks a place, as a template's two instances have, and every place asked for once, as for a leak at each.
+work work_of(std::uint32_t places) {
+    detectors::populations all;
+    for (std::uint32_t i = 1; i <= 2 * places; ++i) all.at(store::stack_id{i}).add(i);
+    work out;
+    counted_place::compared = 0;
+    auto const key_of = [&out](store::stack_id stack) {
+        ++out.keys;
+        return counted_place{(stack.value - 1) / 2};
+    };
+    auto const sums = all.by_key(key_of, 0, 1000);
+    EXPECT_EQ(sums.size(), places);
+    for (std::uint32_t i = 0; i < places; ++i) EXPECT_EQ(sums.at(counted_place{i}).made, 2u);
+    out.comparisons = counted_place::compared;
+    return out;
+}
+
+TEST(populations, work_grows_as_the_places_do) {
+    auto const few = work_of(1000), many = work_of(8000);
+    EXPECT_EQ(few.keys, 2000u);
+    EXPECT_EQ(many.keys, 16000u);
+    EXPECT_LE(many.comparisons, 12 * few.comparisons) << few.comparisons;
+    EXPECT_LE(many.comparisons, 10u * 8000u);
 }
 
 }  // namespace

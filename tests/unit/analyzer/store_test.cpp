@@ -200,6 +200,16 @@ TEST_F(files, text_where_a_number_belongs) {
     EXPECT_NE(open_fails(failure::unreadable).find("begin is no integer"), std::string::npos);
 }
 
+TEST_F(files, nothing_where_a_number_belongs) {
+    change(
+        "PRAGMA foreign_keys = OFF; ALTER TABLE event RENAME TO old; CREATE TABLE event (id INTEGER PRIMARY KEY, begin "
+        "INTEGER, duration INTEGER, thread INTEGER, api INTEGER, result INTEGER, context INTEGER, stream INTEGER, "
+        "object "
+        "INTEGER, other INTEGER, size INTEGER, extra INTEGER, stack INTEGER, flags INTEGER) STRICT; "
+        "INSERT INTO event SELECT * FROM old; UPDATE event SET thread = NULL WHERE id = 5");
+    EXPECT_NE(open_fails(failure::unreadable).find("thread 0 is named but not there"), std::string::npos);
+}
+
 TEST_F(files, id_beyond_all_reason) {
     change("PRAGMA foreign_keys = OFF; UPDATE process SET id = 9000000000");
     open_fails(failure::unreadable);
