@@ -38,4 +38,9 @@ constexpr event_kind_info const& info(event_kind kind) {
     return event_kinds[static_cast<std::size_t>(kind)];
 }
 
+// What the program said of itself: no call of the driver.
+constexpr bool is_annotation(event_kind kind) {
+    return kind >= event_kind::annotation_recipe && kind <= event_kind::annotation_stop;
+}
+
 }  // namespace lastref

@@ -28,7 +28,7 @@
 namespace lastref::spool {
 
 inline constexpr std::uint64_t file_magic = 0x4c4f4f5053464552;  // "REFSPOOL" read as bytes
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 
 inline constexpr std::size_t slot_size = 64;
 inline constexpr std::size_t segment_size = std::size_t{64} << 10;
@@ -51,6 +51,7 @@ enum class record_type : std::uint8_t {
     text = 6,    // text_record: a named string about the process
     phase = 7,   // phase_record: a step of the process's life
     range = 8,   // range_record: the begin or the end of a named part of the program's run
+    nvtx = 9,    // nvtx_record: what the program said through NVTX: ranges, marks, names
 };
 
 // Flags of a call_record.
@@ -173,13 +174,58 @@ struct range_record {
     record_type type;
     std::uint8_t slots;
     std::uint8_t end;  // 0 begin, 1 end
-    std::uint8_t reserved[3];
-    std::uint64_t number;  // of this range in its process, from 1
-    std::uint64_t at;      // clock ticks
+    std::uint8_t reserved;
+    std::uint16_t context;  // index in spool_header::contexts of the saying thread's current context, 0 = none
+    std::uint64_t number;   // of this range in its process, from 1
+    std::uint64_t at;       // clock ticks
     char name[40];
 };
 static_assert(sizeof(range_record) == slot_size);
 inline constexpr std::size_t range_name_capacity = 40 + 15 * slot_size;  // longer names are cut
+
+enum class nvtx_action : std::uint8_t {
+    mark = 1,
+    push = 2,  // a range of the thread; those of a thread and domain nest
+    pop = 3,
+    start = 4,  // a range of the process, by `number`
+    end = 5,
+    name = 6,  // of what `resource` and `number` say
+};
+
+enum class nvtx_payload : std::uint8_t { none = 0, u64 = 1, i64 = 2, f64 = 3 };
+
+enum class nvtx_resource : std::uint8_t {
+    none = 0,
+    thread = 1,  // `number` is its tid
+    context = 2,
+    stream = 3,
+    event = 4,
+    device = 5,  // ordinal
+    other = 6,   // a pointer or handle of the program's own
+};
+
+// Followed by the rest of the texts from `text` on, over the record's slots: domain (empty: the default one), category,
+// message or name. Each record has all that it says, so that none depends on another.
+struct nvtx_record {
+    std::uint16_t length;  // bytes of all texts
+    record_type type;
+    std::uint8_t slots;
+    nvtx_action action;
+    std::uint8_t domain_length;
+    std::uint8_t category_length;
+    nvtx_payload payload_kind;
+    std::uint64_t number;
+    std::uint64_t at;  // clock ticks
+    std::uint64_t payload;
+    std::uint32_t category;
+    std::uint16_t context;  // as range_record's
+    nvtx_resource resource;
+    std::uint8_t has_message;  // 1: the message may be empty, but there is one
+    char text[24];
+};
+static_assert(sizeof(nvtx_record) == slot_size);
+inline constexpr std::size_t nvtx_text_capacity = 24 + 15 * slot_size;  // longer messages are cut
+inline constexpr std::size_t nvtx_name_capacity = 120;                  // of a domain or category
 
 // --- segments -----------------------------------------------------------------------------------------------------
 

@@ -129,6 +129,10 @@ CREATE TABLE range (                    -- named parts of a process's run, such 
     begin_event INTEGER NOT NULL,       -- greatest event id written before it began
     end INTEGER,                        -- NULL: it had not ended when recording ended
     end_event INTEGER,                  -- greatest event id written before it ended
+    thread INTEGER REFERENCES thread (id),            -- that began it
+    begin_context INTEGER REFERENCES context (id),    -- current on that thread; NULL: none
+    end_thread INTEGER REFERENCES thread (id),        -- that ended it
+    end_context INTEGER REFERENCES context (id),
     UNIQUE (process, number)
 ) STRICT;
 
@@ -157,6 +161,46 @@ CREATE TABLE gpu_activity (             -- `record --cupti`: what the device did
     object INTEGER NOT NULL,            -- memory: address; pool: its address; graph_launch: CUPTI's number of the graph
     bytes INTEGER NOT NULL,             -- memory, copy, set: size; pool: its size
     extra INTEGER NOT NULL              -- memory: address of its pool, 0 without; pool: bytes in use; call: CUresult
+) STRICT;
+
+CREATE TABLE nvtx_range (               -- ranges that the program marked through NVTX
+    id INTEGER PRIMARY KEY,
+    process INTEGER NOT NULL REFERENCES process (id),
+    thread INTEGER NOT NULL REFERENCES thread (id),   -- that began it
+    kind TEXT NOT NULL,                 -- 'push': those of a thread and domain nest; 'start': it ends on any thread
+    number INTEGER,                     -- of a 'start' range, as the program has it
+    domain TEXT,                        -- NULL: the default one
+    category TEXT,                      -- its name, or its number where it has none; NULL: no category
+    message TEXT,
+    payload ANY,
+    begin INTEGER NOT NULL,
+    begin_event INTEGER NOT NULL,       -- greatest event id written before it began
+    begin_context INTEGER REFERENCES context (id),    -- current on the thread; NULL: none
+    end INTEGER,                        -- NULL: it had not ended when recording ended
+    end_event INTEGER,
+    end_thread INTEGER REFERENCES thread (id),
+    end_context INTEGER REFERENCES context (id)
+) STRICT;
+CREATE INDEX nvtx_open ON nvtx_range (process) WHERE end IS NULL;
+
+CREATE TABLE nvtx_mark (                -- instants that the program marked through NVTX
+    process INTEGER NOT NULL REFERENCES process (id),
+    thread INTEGER NOT NULL REFERENCES thread (id),
+    at INTEGER NOT NULL,
+    event INTEGER NOT NULL,             -- greatest event id written before it
+    domain TEXT,
+    category TEXT,
+    message TEXT,
+    payload ANY
+) STRICT;
+
+CREATE TABLE nvtx_name (                -- names that the program gave through NVTX
+    process INTEGER NOT NULL REFERENCES process (id),
+    resource TEXT NOT NULL,             -- 'thread', 'context', 'stream', 'event', 'device', 'other'
+    handle INTEGER NOT NULL,            -- of a thread its tid, of a device its ordinal
+    name TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    event INTEGER NOT NULL              -- greatest event id written before it: handles are handed out again
 ) STRICT;
 
 CREATE TABLE environment (              -- CUDA_* and LASTREF_* only; no other variable is ever read into a trace

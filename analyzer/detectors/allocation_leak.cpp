@@ -56,7 +56,7 @@ void allocation_leak::on_released(model::process_state const& process, model::ob
 }
 
 void allocation_leak::add(group_map& into, model::object const& o) {
-    if (!counts_as_memory(o.kind) || file_.found.explained(o.id)) return;
+    if (!counts_as_memory(o.kind) || file_.found.explained(o.id) || file_.intended.covers(o)) return;
     auto const place = place_of(o.created);
     auto& g = into[{place, o.kind, o.created.api}];
     if (g.count++ == 0 || o.created.at < g.first.created.at) g.first = o;

@@ -2,6 +2,7 @@
 
 #include "analyzer/detectors/allocation_leak.h"
 #include "analyzer/detectors/capture_interference.h"
+#include "analyzer/detectors/context_not_restored.h"
 #include "analyzer/detectors/cuda_call_in_callback.h"
 #include "analyzer/detectors/deferred_backlog.h"
 #include "analyzer/detectors/double_free.h"
@@ -18,6 +19,7 @@
 #include "analyzer/detectors/pool_retention.h"
 #include "analyzer/detectors/ptds_cross_thread_free.h"
 #include "analyzer/detectors/ptds_graph_attach.h"
+#include "analyzer/detectors/queue_contract.h"
 #include "analyzer/detectors/shutdown_release.h"
 #include "analyzer/detectors/slow_callback.h"
 #include "analyzer/detectors/stale_graph_reference.h"
@@ -73,7 +75,7 @@ rules all_rules(case_file const& file) {
                 shutdown_release, user_object_over_release, graph_exec_growth, user_object_leak, stale_graph_reference,
                 graph_allocation_leak, incomplete_recipe, ptds_graph_attach, ptds_cross_thread_free, unordered_free,
                 pinned_free_in_flight, deferred_backlog, allocation_leak, handle_leak, pool_retention, slow_callback,
-                steady_state_allocation, late_module_load>(file);
+                steady_state_allocation, late_module_load, queue_contract, context_not_restored>(file);
 }
 
 // Everything that listens; what others ask is told first.
@@ -82,11 +84,12 @@ struct listeners {
         : calls(trace), left(trace), links(trace), places(trace), owners(trace, names), file{trace,  places,
                                                                                              owners, accountant,
                                                                                              order,  uses,
-                                                                                             links,  found,
-                                                                                             asked} {}
+                                                                                             links,  intended,
+                                                                                             found,  asked} {}
 
     void listen_to(model::world& world) {
-        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &accountant, &left})
+        for (auto* each :
+             std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant, &left})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
@@ -97,6 +100,7 @@ struct listeners {
     timeline::uses uses{order};
     ledger::accountant accountant{order};
     payload_links links;
+    intended_leaks intended{links};
     findings::places places;
     findings::owners owners;
     findings::collection found;

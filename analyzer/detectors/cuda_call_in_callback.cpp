@@ -26,6 +26,12 @@ char const* name_of_callback(event_kind kind) {
     }
 }
 
+// Part of the fingerprint, which must outlive new kinds of event: an unknown callback keeps the number that it has had.
+std::uint64_t number_of(event_kind kind) {
+    constexpr std::uint64_t unknown = 112;
+    return kind == event_kind::count ? unknown : static_cast<std::uint64_t>(kind);
+}
+
 }  // namespace
 
 void cuda_call_in_callback::on_event(model::process_state const&, model::event const& e) {
@@ -33,7 +39,7 @@ void cuda_call_in_callback::on_event(model::process_state const&, model::event c
         latest_[e.row.thread] = {e.where(), e.kind()};
         return;
     }
-    if ((e.row.flags & store::event_flag::in_callback) == 0) return;
+    if ((e.row.flags & store::event_flag::in_callback) == 0 || is_annotation(e.kind())) return;
     inner_call found{e.where(), {}, event_kind::count};
     if (auto const inside = latest_.find(e.row.thread); inside != latest_.end()) {
         found.callback = inside->second.where;
@@ -42,7 +48,7 @@ void cuda_call_in_callback::on_event(model::process_state const&, model::event c
     auto const key = findings::hash()
                          .add(api_of(found.call).name)
                          .add(static_cast<std::uint64_t>(e.row.result))
-                         .add(static_cast<std::uint64_t>(found.callback_kind))
+                         .add(number_of(found.callback_kind))
                          .add(place_of(found.call))
                          .value();
     groups_.of(e.process, key, found).all.add(e.row.begin);

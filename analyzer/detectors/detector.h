@@ -2,6 +2,7 @@
 // ends, in the order in which detectors are told: causes before consequences (analysis.cpp).
 #pragma once
 
+#include "analyzer/detectors/intended_leaks.h"
 #include "analyzer/detectors/payload_links.h"
 #include "analyzer/detectors/settings.h"
 #include "analyzer/findings/code_owner.h"
@@ -28,6 +29,7 @@ struct case_file {
     timeline::order const& order;
     timeline::uses const& uses;
     payload_links const& links;
+    intended_leaks const& intended;
     findings::collection& found;
     settings const& asked;
 };

@@ -86,7 +86,7 @@ void handle_leak::on_released(model::process_state const&, model::object const& 
 
 // A library's module is the library's, and goes with it.
 void handle_leak::look(model::object const& o) {
-    if (!is_handle(o.kind) || !o.created.event || file_.found.explained(o.id)) return;
+    if (!is_handle(o.kind) || !o.created.event || file_.found.explained(o.id) || file_.intended.covers(o)) return;
     if (o.kind == kind::module && api_of(o.created).name == "cuLibraryGetModule") return;
     auto const key =
         findings::hash().add(place_of(o.created)).add(static_cast<std::uint64_t>(o.kind)).add(api_of(o.created).name);

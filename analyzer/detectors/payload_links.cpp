@@ -18,7 +18,7 @@ void payload_links::link(model::process_state const& process, model::event const
         if (waiting == by_memory_.end() || waiting->second.user_object) return;
         memory = &waiting->second.memory;
     }
-    by_memory_[memory->id] = {e.subject->id, *memory, e.where(), by_address, {}};
+    by_memory_[memory->id] = {e.subject->id, *memory, e.where(), by_address, {}, e.row.object, payload};
     memory_of_[e.subject->id] = memory->id;
     if (last != last_.end()) last_.erase(last);
 }
@@ -31,9 +31,10 @@ void payload_links::on_event(model::process_state const& process, model::event c
             if (passed != by_memory_.end() && !passed->second.user_object) by_memory_.erase(passed);
         }
         last_[e.row.thread] = {e.subject->id, 0};
-        by_memory_[e.subject->id] = {{}, *e.subject, {}, false, {}};
+        by_memory_[e.subject->id] = {{}, *e.subject, {}, false, {}, 0, 0};
         return;
     }
+    if (is_annotation(e.kind())) return;
     if (e.kind() == event_kind::user_object_create && e.subject) return link(process, e);
     if (e.kind() == event_kind::callback_user_object && e.subject) {
         auto const memory = memory_of_.find(e.subject->id);

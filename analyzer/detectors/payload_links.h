@@ -18,6 +18,8 @@ struct payload_link {
     model::origin created;                    // of the user object
     bool by_address = false;                  // the payload is the memory's address: no guess
     std::optional<model::origin> destructor;  // once it ran
+    store::handle handle = 0;                 // of the user object
+    store::handle payload = 0;
 };
 
 class payload_links : public model::observer {

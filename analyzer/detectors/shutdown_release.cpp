@@ -30,6 +30,7 @@ void shutdown_release::on_event(model::process_state const& process, model::even
 }
 
 void shutdown_release::count(model::process_state const& process, model::event const& e, lateness how) {
+    if (e.subject != nullptr && file_.intended.covers(*e.subject)) return;
     key const k = how == lateness::after_main ? key{how, {}, 0} : key{how, e.row.api, place_of(e.where())};
     auto& g = groups_[process.process().id][k];
     if (g.count++ == 0) {

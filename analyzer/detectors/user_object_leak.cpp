@@ -93,6 +93,7 @@ void user_object_leak::on_process_end(model::process_state const& process) {
     std::map<std::uint64_t, group> groups;
     auto const look = [&](model::object const& object) {
         if (object.kind != model::object_kind::user_object || file_.found.explained(object.id)) return;
+        if (file_.intended.covers(object)) return;
         auto const* account = file_.accountant.references().find(object.id);
         if (account == nullptr) return;
         auto const l = examine(process, object, *account);

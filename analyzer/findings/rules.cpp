@@ -32,6 +32,8 @@ constexpr std::array<rule_info, static_cast<std::size_t>(rule::count)> rules{{
     {"first-error", "The first call that returned an error after which a context is lost."},
     {"steady-state-allocation", "Memory was allocated from the driver after warm-up."},
     {"late-module-load", "Code was loaded after warm-up."},
+    {"queue-contract", "A deferred clean-up queue lost, repeated or mistimed what it was given."},
+    {"context-not-restored", "A marked range left another current context than it found."},
 }};
 
 }  // namespace

@@ -34,6 +34,8 @@ enum class rule : std::uint8_t {
     first_error,
     steady_state_allocation,
     late_module_load,
+    queue_contract,
+    context_not_restored,
     count
 };
 

@@ -123,6 +123,20 @@ struct range {
     bool contains(event_id event) const { return event > before && event <= last; }
 };
 
+// A range of the program's or of NVTX's that ended on the thread that began it, but with another context current.
+struct context_change {
+    process_id process;
+    thread_id thread;
+    std::string domain;  // empty: NVTX's default one, or none
+    std::string name;
+    time_ns begin = 0;
+    time_ns end = 0;
+    event_id before;   // the range's events are those behind this one …
+    event_id last;     // … up to this one
+    context_id found;  // none: there was no current context
+    context_id left;
+};
+
 struct loss {
     process_id process;  // none: of the trace as a whole
     std::string name;

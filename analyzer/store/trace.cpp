@@ -91,6 +91,7 @@ struct trace::contents {
     table<module> modules;
     std::vector<phase> phases;
     std::vector<range> ranges;
+    std::vector<context_change> context_changes;
     std::vector<loss> losses;
     std::vector<unhooked> unhooked_entries;
     std::vector<audited_call> audit;
@@ -128,6 +129,7 @@ struct trace::contents {
     void load_phases();
     void load_ranges();
     void load_audit();
+    void load_context_changes();
     void load_losses();
 };
 
@@ -142,6 +144,7 @@ void trace::contents::load() {
     load_phases();
     load_ranges();
     load_audit();
+    load_context_changes();
     load_losses();
 }
 
@@ -266,6 +269,22 @@ void trace::contents::load_ranges() {
     }
 }
 
+// Nor have they these columns.
+void trace::contents::load_context_changes() {
+    auto tables =
+        prepare("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('range', 'nvtx_range')");
+    if (!tables.step() || tables.integer(0) != 2) return;
+    auto rows = prepare(
+        "SELECT process, thread, NULL, name, begin, end, begin_event, end_event, begin_context, end_context FROM range "
+        "WHERE end_thread = thread AND begin_context IS NOT end_context UNION ALL "
+        "SELECT process, thread, domain, message, begin, end, begin_event, end_event, begin_context, end_context "
+        "FROM nvtx_range WHERE end_thread = thread AND begin_context IS NOT end_context ORDER BY 6, 5 DESC");
+    while (rows.step())
+        context_changes.push_back({id<process_id>(rows, 0), id<thread_id>(rows, 1), rows.text(2), rows.text(3),
+                                   rows.integer(4), rows.integer(5), event_id{rows.integer(6)},
+                                   event_id{rows.integer(7)}, id<context_id>(rows, 8), id<context_id>(rows, 9)});
+}
+
 void trace::contents::load_losses() {
     auto rows = prepare("SELECT process, name, text, count FROM loss");
     while (rows.step()) losses.push_back({id<process_id>(rows, 0), rows.text(1), rows.text(2), rows.integer(3)});
@@ -337,6 +356,9 @@ std::vector<phase> const& trace::phases() const {
 }
 std::vector<range> const& trace::ranges() const {
     return contents_->ranges;
+}
+std::vector<context_change> const& trace::context_changes() const {
+    return contents_->context_changes;
 }
 std::vector<loss> const& trace::losses() const {
     return contents_->losses;

@@ -56,6 +56,8 @@ class trace {
     std::vector<module> const& modules() const;
     std::vector<phase> const& phases() const;
     std::vector<range> const& ranges() const;  // in the order in which they began
+    // Ranges that left another current context than they found, in the order of their ends.
+    std::vector<context_change> const& context_changes() const;
     std::vector<loss> const& losses() const;
     std::vector<unhooked> const& unhooked_entries() const;
     std::vector<audited_call> const& audit() const;  // empty where CUPTI did not count

@@ -1,6 +1,7 @@
 #include "collector/drain/spool_drain.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "collector/drain/api_rows.h"
@@ -41,6 +42,39 @@ std::string_view phase_name(spool::phase what) {
             return "exec";
     }
     return "unknown";
+}
+
+std::string_view resource_name(spool::nvtx_resource what) {
+    switch (what) {
+        case spool::nvtx_resource::thread:
+            return "thread";
+        case spool::nvtx_resource::context:
+            return "context";
+        case spool::nvtx_resource::stream:
+            return "stream";
+        case spool::nvtx_resource::event:
+            return "event";
+        case spool::nvtx_resource::device:
+            return "device";
+        case spool::nvtx_resource::none:
+        case spool::nvtx_resource::other:
+            break;
+    }
+    return "other";
+}
+
+nvtx_row nvtx_row_of(spool::record_view view, process_id process, said_at const& where) {
+    auto const& said = view.nvtx();
+    nvtx_row row{.process = process, .where = where, .domain = view.nvtx_domain()};
+    if (said.action == spool::nvtx_action::start) row.number = said.number;
+    if (said.category != 0) row.category = std::to_string(said.category);
+    if (said.category_length != 0) row.category = view.nvtx_category();
+    if (said.has_message != 0) row.message = view.nvtx_message();
+    if (said.payload_kind == spool::nvtx_payload::f64)
+        row.real_payload = std::bit_cast<double>(said.payload);
+    else if (said.payload_kind != spool::nvtx_payload::none)
+        row.whole_payload = static_cast<std::int64_t>(said.payload);
+    return row;
 }
 
 }  // namespace
@@ -324,6 +358,9 @@ void spool_drain::write(ready_record const& ready) {
         case record_type::range:
             write_range(ready);
             break;
+        case record_type::nvtx:
+            write_nvtx(ready);
+            break;
         default:
             write_call(ready);
     }
@@ -332,10 +369,43 @@ void spool_drain::write(ready_record const& ready) {
 
 void spool_drain::write_range(ready_record const& ready) {
     auto const& record = ready.what.view.range();
+    said_at const where{time(record.at), ready.what.thread->row(), rows_.context(record.context)};
     if (record.end == 0)
-        writer_.begin_range(rows_.id(), record.number, time(record.at), ready.what.view.range_name());
+        writer_.begin_range(rows_.id(), record.number, where, ready.what.view.range_name());
     else
-        writer_.end_range(rows_.id(), record.number, time(record.at));
+        writer_.end_range(rows_.id(), record.number, where);
+}
+
+void spool_drain::write_nvtx(ready_record const& ready) {
+    using spool::nvtx_action;
+    spool::record_view const view = ready.what.view;
+    auto const& record = view.nvtx();
+    said_at const where{time(record.at), ready.what.thread->row(), rows_.context(record.context)};
+    switch (record.action) {
+        case nvtx_action::mark:
+            return writer_.add_nvtx_mark(nvtx_row_of(view, rows_.id(), where));
+        case nvtx_action::push:
+        case nvtx_action::start:
+            return writer_.begin_nvtx(nvtx_row_of(view, rows_.id(), where));
+        case nvtx_action::pop:
+            return writer_.pop_nvtx(rows_.id(), where, view.nvtx_domain());
+        case nvtx_action::end:
+            return writer_.end_nvtx(rows_.id(), where, record.number);
+        case nvtx_action::name:
+            return write_nvtx_name(view);
+    }
+}
+
+// What the program calls its thread counts more than what the system does.
+void spool_drain::write_nvtx_name(spool::record_view record) {
+    auto const& said = record.nvtx();
+    writer_.add_nvtx_name(rows_.id(), resource_name(said.resource), said.number, record.nvtx_message(), time(said.at));
+    if (said.resource != spool::nvtx_resource::thread) return;
+    for (auto const& [serial, one] : threads_) {
+        if (one->tid() != said.number || one->ended) continue;
+        one->named = true;
+        writer_.name_thread(one->row(), record.nvtx_message());
+    }
 }
 
 void spool_drain::write_phase(ready_record const& ready) {

@@ -67,6 +67,7 @@ class statement {
     void set(int position, std::uint64_t value) { set(position, static_cast<std::int64_t>(value)); }
     void set(int position, int value) { set(position, std::int64_t{value}); }
     void set(int position, std::uint32_t value) { set(position, std::int64_t{value}); }
+    void set(int position, double value) { sqlite3_bind_double(handle_.get(), position, value); }
     // The text must live until the statement has run.
     void set(int position, std::string_view value);
     void set(int position, std::nullopt_t) { sqlite3_bind_null(handle_.get(), position); }

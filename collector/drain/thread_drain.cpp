@@ -31,6 +31,7 @@ bool sorts_by_begin(spool::call_record const& call) {
 std::uint64_t sort_key(spool::record_view record) {
     if (record.type() == record_type::phase) return record.phase().at;
     if (record.type() == record_type::range) return record.range().at;
+    if (record.type() == record_type::nvtx) return record.nvtx().at;
     spool::call_record const& call = record.call();
     if (record.type() == record_type::open) return call.begin;
     // A close completes a row whose place in the order its open has fixed.
@@ -82,7 +83,8 @@ bool thread_drain::record(spool::record_view record) {
 }
 
 void thread_drain::enqueue(spool::record_view record, bool read_before) {
-    bool const is_call = record.type() != record_type::phase && record.type() != record_type::range;
+    bool const is_call = record.type() != record_type::phase && record.type() != record_type::range &&
+                         record.type() != record_type::nvtx;
     if (is_call) last_begin = record.call().begin;
     std::uint64_t const key = sort_key(record);
     if (read_before && key < done_.watermark) return;

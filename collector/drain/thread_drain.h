@@ -53,7 +53,7 @@ class record_sink {
     ~record_sink() = default;
 };
 
-// The clock ticks by which a call, open, close, phase or range record sorts: see docs/adr/0002-order.md.
+// The clock ticks by which a call, open, close, phase, range or nvtx record sorts: see docs/adr/0002-order.md.
 std::uint64_t sort_key(spool::record_view record);
 bool sorts_by_begin(spool::call_record const& call);
 

@@ -151,19 +151,69 @@ void trace_writer::add_phase(process_id process, std::int64_t at, std::string_vi
     phase_(number(process), at, what, number_of(thread), last_event_);
 }
 
-void trace_writer::begin_range(process_id process, std::uint64_t number, std::int64_t at, std::string_view name) {
+statement& trace_writer::made(std::optional<statement>& once, char const* sql) {
     begin();
-    if (!range_)
-        range_.emplace(
-            db_, "INSERT OR IGNORE INTO range (process, number, name, begin, begin_event) VALUES (?, ?, ?, ?, ?)");
-    (*range_)(trace_writer::number(process), number, name, at, last_event_);
+    if (!once) once.emplace(db_, sql);
+    return *once;
 }
 
-void trace_writer::end_range(process_id process, std::uint64_t number, std::int64_t at) {
-    begin();
-    if (!range_end_)
-        range_end_.emplace(db_, "UPDATE range SET end = ?3, end_event = ?4 WHERE process = ?1 AND number = ?2");
-    (*range_end_)(trace_writer::number(process), number, at, last_event_);
+void trace_writer::begin_range(process_id process, std::uint64_t number, said_at const& where, std::string_view name) {
+    made(range_,
+         "INSERT OR IGNORE INTO range (process, number, name, begin, begin_event, thread, begin_context)"
+         " VALUES (?, ?, ?, ?, ?, ?, ?)")(trace_writer::number(process), number, name, where.at, last_event_,
+                                          trace_writer::number(where.thread), number_of(where.context));
+}
+
+void trace_writer::end_range(process_id process, std::uint64_t number, said_at const& where) {
+    made(range_end_,
+         "UPDATE range SET end = ?3, end_event = ?4, end_thread = ?5, end_context = ?6"
+         " WHERE process = ?1 AND number = ?2")(trace_writer::number(process), number, where.at, last_event_,
+                                                trace_writer::number(where.thread), number_of(where.context));
+}
+
+namespace {
+
+std::optional<std::string_view> domain_of(std::string_view domain) {
+    return domain.empty() ? std::nullopt : std::optional(domain);
+}
+
+constexpr char const* end_of_nvtx =
+    "UPDATE nvtx_range SET end = ?3, end_event = ?4, end_thread = ?5, end_context = ?6"
+    " WHERE id = (SELECT max(id) FROM nvtx_range WHERE process = ?1 AND end IS NULL";
+
+}  // namespace
+
+void trace_writer::begin_nvtx(nvtx_row const& row) {
+    made(nvtx_,
+         "INSERT INTO nvtx_range (process, thread, kind, number, domain, category, message, payload, begin,"
+         " begin_event, begin_context) VALUES (?1, ?2, iif(?3 IS NULL, 'push', 'start'), ?3, ?4, ?5, ?6,"
+         " coalesce(?7, ?8), ?9, ?10, ?11)")(number(row.process), number(row.where.thread), row.number,
+                                             domain_of(row.domain), row.category, row.message, row.whole_payload,
+                                             row.real_payload, row.where.at, last_event_, number_of(row.where.context));
+}
+
+void trace_writer::pop_nvtx(process_id process, said_at const& where, std::string_view domain) {
+    static std::string const sql = std::string(end_of_nvtx) + " AND thread = ?5 AND kind = 'push' AND domain IS ?2)";
+    made(nvtx_pop_, sql.c_str())(number(process), domain_of(domain), where.at, last_event_, number(where.thread),
+                                 number_of(where.context));
+}
+
+void trace_writer::end_nvtx(process_id process, said_at const& where, std::uint64_t number) {
+    static std::string const sql = std::string(end_of_nvtx) + " AND kind = 'start' AND number = ?2)";
+    made(nvtx_end_, sql.c_str())(trace_writer::number(process), number, where.at, last_event_,
+                                 trace_writer::number(where.thread), number_of(where.context));
+}
+
+void trace_writer::add_nvtx_mark(nvtx_row const& row) {
+    made(nvtx_mark_, "INSERT INTO nvtx_mark VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?8, ?9))")(
+        number(row.process), number(row.where.thread), row.where.at, last_event_, domain_of(row.domain), row.category,
+        row.message, row.whole_payload, row.real_payload);
+}
+
+void trace_writer::add_nvtx_name(process_id process, std::string_view resource, std::uint64_t handle,
+                                 std::string_view name, std::int64_t at) {
+    made(nvtx_name_, "INSERT INTO nvtx_name VALUES (?, ?, ?, ?, ?, ?)")(number(process), resource, handle, name, at,
+                                                                        last_event_);
 }
 
 void trace_writer::add_environment(process_id process, std::string_view name, std::string_view value) {

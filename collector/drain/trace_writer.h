@@ -47,6 +47,23 @@ struct progress_row {
     std::uint64_t watermark;
 };
 
+// When and where the program said something.
+struct said_at {
+    std::int64_t at;
+    thread_id thread;
+    std::optional<context_id> context;  // current on the thread
+};
+
+struct nvtx_row {
+    process_id process;
+    said_at where;
+    std::string_view domain;                   // empty: the default one
+    std::optional<std::uint64_t> number = {};  // of a range that is started, not pushed
+    std::optional<std::string> category = {}, message = {};
+    std::optional<std::int64_t> whole_payload = {};
+    std::optional<double> real_payload = {};
+};
+
 class trace_writer {
   public:
     explicit trace_writer(database& db);
@@ -79,8 +96,15 @@ class trace_writer {
     void add_stack_frame(stack_id stack, std::int64_t depth, frame_id frame);
     void add_phase(process_id process, std::int64_t at, std::string_view what, std::optional<thread_id> thread);
     // Tests and other named parts of the run; `number` names a range within its process.
-    void begin_range(process_id process, std::uint64_t number, std::int64_t at, std::string_view name);
-    void end_range(process_id process, std::uint64_t number, std::int64_t at);
+    void begin_range(process_id process, std::uint64_t number, said_at const& where, std::string_view name);
+    void end_range(process_id process, std::uint64_t number, said_at const& where);
+    // What the program said through NVTX. An end that has no begin does nothing.
+    void begin_nvtx(nvtx_row const& row);
+    void pop_nvtx(process_id process, said_at const& where, std::string_view domain);
+    void end_nvtx(process_id process, said_at const& where, std::uint64_t number);
+    void add_nvtx_mark(nvtx_row const& row);
+    void add_nvtx_name(process_id process, std::string_view resource, std::uint64_t handle, std::string_view name,
+                       std::int64_t at);
     void add_environment(process_id process, std::string_view name, std::string_view value);
     void add_note(std::optional<process_id> process, std::string_view text);
     void set_unhooked(process_id process, std::string_view name, std::int64_t obtained);
@@ -103,6 +127,7 @@ class trace_writer {
     }
 
   private:
+    statement& made(std::optional<statement>& once, char const* sql);
     template <class Id, class... Values>
     Id insert(statement& into, Values const&... values);
 
@@ -111,6 +136,7 @@ class trace_writer {
     std::int64_t last_event_ = 0;
     statement begin_, commit_;
     std::optional<statement> range_, range_end_;  // traces begun by an older lastref have no such table
+    std::optional<statement> nvtx_, nvtx_pop_, nvtx_end_, nvtx_mark_, nvtx_name_;
     statement event_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_, frame_module_,
         stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_, unhooked_remove_,
         unhooked_, progress_, progress_forget_;

@@ -59,8 +59,17 @@ bool phase_fits(phase_record const& record, check_limits const& limits) {
 bool range_fits(range_record const& range, check_limits const& limits) {
     std::size_t const rest = range.length > sizeof range.name ? range.length - sizeof range.name : 0;
     return range.end <= 1 && range.number != 0 && range.length <= range_name_capacity &&
-           (range.end == 0 || range.length == 0) && has_length(1 + slots_for(rest), range.slots, limits.searching) &&
-           is_time(range.at, limits.first_ticks);
+           (range.end == 0 || range.length == 0) && range.context < max_contexts &&
+           has_length(1 + slots_for(rest), range.slots, limits.searching) && is_time(range.at, limits.first_ticks);
+}
+
+bool nvtx_fits(nvtx_record const& said, check_limits const& limits) {
+    std::size_t const rest = said.length > sizeof said.text ? said.length - sizeof said.text : 0;
+    return said.action >= nvtx_action::mark && said.action <= nvtx_action::name &&
+           said.payload_kind <= nvtx_payload::f64 && said.resource <= nvtx_resource::other && said.has_message <= 1 &&
+           said.length <= nvtx_text_capacity && said.domain_length + said.category_length <= said.length &&
+           said.context < max_contexts && has_length(1 + slots_for(rest), said.slots, limits.searching) &&
+           is_time(said.at, limits.first_ticks);
 }
 
 bool content_fits(record_view record, check_limits const& limits) {
@@ -79,6 +88,8 @@ bool content_fits(record_view record, check_limits const& limits) {
             return phase_fits(record.phase(), limits);
         case record_type::range:
             return range_fits(record.range(), limits);
+        case record_type::nvtx:
+            return nvtx_fits(record.nvtx(), limits);
         case record_type::none:
             break;
     }
@@ -99,9 +110,24 @@ std::string_view record_view::text_bytes() const {
     return {reinterpret_cast<char const*>(bytes() + offsetof(text_record, text)), text().length};
 }
 
+std::string_view record_view::nvtx_domain() const {
+    return {reinterpret_cast<char const*>(bytes() + offsetof(nvtx_record, text)), nvtx().domain_length};
+}
+
+std::string_view record_view::nvtx_category() const {
+    auto const domain = nvtx_domain();
+    return {domain.data() + domain.size(), nvtx().category_length};
+}
+
+std::string_view record_view::nvtx_message() const {
+    auto const category = nvtx_category();
+    return {category.data() + category.size(),
+            std::size_t{nvtx().length} - nvtx().domain_length - nvtx().category_length};
+}
+
 record_state check_record(record_view record, check_limits const& limits) {
     std::uint32_t const slots = record.slots();
-    bool const known = record.type() != record_type::none && record.type() <= record_type::range;
+    bool const known = record.type() != record_type::none && record.type() <= record_type::nvtx;
     bool const inside = slots >= 1 && slots <= max_record_slots && record.slot + slots <= limits.committed;
     if (!known || !inside) return record_state::bad_length;
     if (content_fits(record, limits)) return record_state::good;

@@ -23,12 +23,16 @@ struct record_view {
     text_record const& text() const { return *reinterpret_cast<text_record const*>(bytes()); }
     phase_record const& phase() const { return *reinterpret_cast<phase_record const*>(bytes()); }
     range_record const& range() const { return *reinterpret_cast<range_record const*>(bytes()); }
+    nvtx_record const& nvtx() const { return *reinterpret_cast<nvtx_record const*>(bytes()); }
     std::string_view range_name() const;
 
     // The variable parts of a record that has passed check_record.
     std::span<std::uint64_t const> frames() const { return {stack().frames, stack().count}; }
     std::string_view module_path() const;
     std::string_view text_bytes() const;
+    std::string_view nvtx_domain() const;
+    std::string_view nvtx_category() const;
+    std::string_view nvtx_message() const;
 };
 
 enum class record_state {

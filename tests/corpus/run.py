@@ -26,6 +26,8 @@ WARM_UP = {True: 0.3, False: 3.0}  # seconds, simulated and real
 WITHOUT_PROGRAMS = {}
 LIMIT = 20  # seconds for a program; a real driver sometimes hangs where threads that used it end, bare as well
 TRIES = 3
+# Rules whose programs speak through NVTX: left out of a corpus that was built without its headers.
+NEED_NVTX = ("queue-contract", "context-not-restored")
 LEAST = 2  # programs with the fault, and healthy twins, for each rule
 
 
@@ -149,7 +151,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lastref-corpus-") as folder:
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             results = list(pool.map(lambda name: machine.look(name, folder), names))
-    table, wrong = count(results, listed_rules(options.rules))
+    rules = listed_rules(options.rules)
+    if not any(name.startswith(NEED_NVTX) for name in machine.names()):
+        print(f"without the headers of NVTX 3, hence without {' and '.join(NEED_NVTX)}")
+        rules = [rule for rule in rules if rule not in NEED_NVTX]
+    table, wrong = count(results, rules)
     if options.only:
         wrong = [line for line in wrong if not line.endswith("healthy twins")]
     print_table(table)

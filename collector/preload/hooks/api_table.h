@@ -23,6 +23,20 @@ enum class abi : std::uint16_t {
     graph_node_memory_free,   // cuGraphAddNode of a memory free
     batch_copy,               // one copy of a batch
     batch_prefetch,           // one range of a batch of prefetches or discards
+    // Annotations of the program, in the order of their kinds in docs/annotations.md.
+    annotation_recipe,
+    annotation_enqueue,
+    annotation_schedule,
+    annotation_schedule_result,
+    annotation_drain_begin,
+    annotation_clean,
+    annotation_drain_end,
+    annotation_decline,
+    annotation_stop,
+    annotation_intended_leak,
+    annotation_adopt,
+    annotation_owner_begin,
+    annotation_owner_end,
     count
 };
 
@@ -72,6 +86,32 @@ inline constexpr std::array abi_table{
              .kind = event_kind::copy, .stream = "stream", .object = "destination", .other = "source", .size = "bytes"},
     abi_info{.symbol = "batch_prefetch", .name = "prefetch of a batch", .streams = default_stream::legacy,
              .kind = event_kind::prefetch, .stream = "stream", .object = "pointer", .size = "bytes"},
+    abi_info{.symbol = "annotation:recipe", .name = "recipe", .streams = default_stream::none,
+             .kind = event_kind::annotation_recipe, .stream = "stream", .object = "pointer", .other = "context", .extra = "ordering"},
+    abi_info{.symbol = "annotation:enqueue", .name = "enqueue", .streams = default_stream::none,
+             .kind = event_kind::annotation_enqueue, .object = "queue", .other = "item"},
+    abi_info{.symbol = "annotation:schedule", .name = "schedule", .streams = default_stream::none,
+             .kind = event_kind::annotation_schedule, .object = "queue"},
+    abi_info{.symbol = "annotation:schedule_result", .name = "schedule result", .streams = default_stream::none,
+             .kind = event_kind::annotation_schedule_result, .object = "queue", .size = "accepted"},
+    abi_info{.symbol = "annotation:drain_begin", .name = "drain begin", .streams = default_stream::none,
+             .kind = event_kind::annotation_drain_begin, .object = "queue"},
+    abi_info{.symbol = "annotation:clean", .name = "clean", .streams = default_stream::none,
+             .kind = event_kind::annotation_clean, .object = "queue", .other = "item"},
+    abi_info{.symbol = "annotation:drain_end", .name = "drain end", .streams = default_stream::none,
+             .kind = event_kind::annotation_drain_end, .object = "queue", .size = "items"},
+    abi_info{.symbol = "annotation:decline", .name = "decline", .streams = default_stream::none,
+             .kind = event_kind::annotation_decline, .object = "queue"},
+    abi_info{.symbol = "annotation:stop", .name = "stop", .streams = default_stream::none,
+             .kind = event_kind::annotation_stop, .object = "queue"},
+    abi_info{.symbol = "annotation:intended_leak", .name = "intended leak", .streams = default_stream::none,
+             .kind = event_kind::annotation_intended_leak, .object = "resource"},
+    abi_info{.symbol = "annotation:adopt", .name = "adopt", .streams = default_stream::none,
+             .kind = event_kind::annotation_adopt, .stream = "stream", .object = "pointer", .other = "context"},
+    abi_info{.symbol = "annotation:owner_begin", .name = "owner begin", .streams = default_stream::none,
+             .kind = event_kind::annotation_owner_begin, .object = "owner"},
+    abi_info{.symbol = "annotation:owner_end", .name = "owner end", .streams = default_stream::none,
+             .kind = event_kind::annotation_owner_end, .object = "owner"},
 };
 // clang-format on
 static_assert(abi_table.size() == static_cast<std::size_t>(abi::count));

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "collector/nvtx/injection.h"
+#include "collector/nvtx/record.h"
 #include "collector/preload/arch/clock.h"
 #include "collector/preload/driver/dlsym.h"
 #include "collector/preload/driver/driver.h"
@@ -226,6 +228,7 @@ void forget_parent() {
     the.exit_flags.store(0, std::memory_order_relaxed);
     modules::forget_all();
     ranges::forget_parent();
+    nvtx::forget_parent();
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
@@ -267,6 +270,7 @@ void at_exit_after_driver() {
     driver::restore_weak_references();
     rings::prepare();
     pthread_atfork(nullptr, nullptr, forget_parent);
+    if (!forbidden()) nvtx::prepare();
 }
 
 [[gnu::destructor]] void unloaded() {

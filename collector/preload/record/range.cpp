@@ -80,6 +80,7 @@ bool write(thread_ring& r, spool::range_record const& head, char const* name) {
 bool write_begin(thread_ring& r, open_range const& range, std::uint64_t at) {
     spool::range_record record{};
     record.length = range.length;
+    record.context = r.context;
     record.number = range.number;
     record.at = at;
     return write(r, record, range.name);
@@ -88,6 +89,7 @@ bool write_begin(thread_ring& r, open_range const& range, std::uint64_t at) {
 void write_end(thread_ring& r, std::uint64_t number) {
     spool::range_record record{};
     record.end = 1;
+    record.context = r.context;
     record.number = number;
     record.at = now_ticks();
     write(r, record, "");

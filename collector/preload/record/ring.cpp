@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "collector/nvtx/record.h"
 #include "collector/preload/record/stack.h"
 
 namespace lastref::preload {
@@ -133,7 +134,10 @@ thread_ring* acquire_slowly(thread_ring& r) {
     int const saved = errno;
     r.writing = 1;
     bool const started = start(r);
-    if (started) process::introduce(r);
+    if (started) {
+        process::introduce(r);
+        nvtx::introduce(r);
+    }
     r.writing = 0;
     errno = saved;
     r.unusable = started ? 0 : 200;

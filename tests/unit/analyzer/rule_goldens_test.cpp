@@ -100,6 +100,36 @@ TEST(rule_report, user_object_over_release) {
     expect_golden(rendered(t), "user-object-over-release.txt");
 }
 
+TEST(rule_report, queue_contract) {
+    trace_builder t;
+    auto main = t.thread("main").use(t.context()).in({"main"});
+    auto driver = t.thread("cuda-driver").in({"destroy_payload", "libcuda.so.1!run"});
+    main.call("cuCtxSynchronize");
+    driver.call("annotation:enqueue", {.object = 0x1000, .other = 0x20});
+    driver.call("annotation:schedule", {.object = 0x1000});
+    driver.call("annotation:schedule_result", {.object = 0x1000, .size = 1});
+    driver.call("annotation:enqueue", {.object = 0x1000, .other = 0x21});
+    driver.call("annotation:schedule", {.object = 0x1000});
+    driver.call("annotation:schedule_result", {.object = 0x1000, .size = 1});
+    main.call("annotation:drain_begin", {.object = 0x1000, .stack = {"drain", "main"}});
+    main.call("annotation:clean", {.object = 0x1000, .other = 0x21});
+    main.call("annotation:drain_end", {.object = 0x1000, .size = 1});
+    expect_golden(rendered(t), "queue-contract.txt");
+}
+
+TEST(rule_report, context_not_restored) {
+    trace_builder t;
+    auto main = t.thread("main").use(t.context(0xc0));
+    t.context(0xc1);
+    main.call("cuCtxSynchronize", {.stack = {"main"}});
+    main.call("cuCtxSetCurrent", {.object = 0xc1, .stack = {"evaluate", "main"}});
+    t.sql(
+        "INSERT INTO nvtx_range (process, thread, kind, domain, message, begin, begin_event, begin_context, end,"
+        " end_event, end_thread, end_context) VALUES (1, 1, 'push', 'trainer', 'evaluate', 1500000, 1, 1, 3000000, 2, "
+        "1, 2)");
+    expect_golden(rendered(t), "context-not-restored.txt");
+}
+
 TEST(rule_report, handle_leak) {
     trace_builder t;
     auto main = t.thread("main").use(t.context());

@@ -100,6 +100,59 @@ TEST_F(drain_test, ranges_that_are_damaged) {
     EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), (strings{"damaged_records|3"}));
 }
 
+spool::nvtx_record said(spool::nvtx_action action, std::uint64_t number = 0) {
+    spool::nvtx_record out{};
+    out.action = action;
+    out.number = number;
+    return out;
+}
+
+TEST_F(drain_test, nvtx_ranges_nest_by_thread_and_domain) {
+    using spool::nvtx_action;
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(999'999'999);
+        auto const other = writer.thread(999'999'998);
+        main->nvtx(said(nvtx_action::push), start + 10, "", "outer");
+        main->nvtx(said(nvtx_action::push), start + 20, "d", "in d");
+        other->nvtx(said(nvtx_action::push), start + 30, "", "other's");
+        main->nvtx(said(nvtx_action::pop), start + 40);
+        main->nvtx(said(nvtx_action::pop), start + 50);  // of none
+        main->nvtx(said(spool::nvtx_action::start, 7), start + 60, "", std::string(500, 's'));
+        other->nvtx(said(nvtx_action::end, 7), start + 70);
+        other->nvtx(said(nvtx_action::end, 8), start + 80);  // of none
+        main->nvtx(said(nvtx_action::pop), start + 90, "d");
+        main->phase(spool::phase::end, start + 100);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(
+        rows(trace, "SELECT thread, kind, domain, length(message), begin, end, end_thread FROM nvtx_range ORDER BY id"),
+        (strings{"1|push|-|5|10|40|1", "1|push|d|4|20|90|1", "2|push|-|7|30|-|-", "1|start|-|500|60|70|2"}));
+    EXPECT_EQ(rows(trace, "SELECT * FROM loss"), strings{});
+}
+
+TEST_F(drain_test, nvtx_that_is_damaged) {
+    using spool::nvtx_action;
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(999'999'999);
+        main->nvtx(said(spool::nvtx_action{7}), start + 10, "", "no such action");
+        main->nvtx(said(nvtx_action::mark), 0, "", "at no time");
+        main->nvtx(said(nvtx_action::mark), start + 20, "", std::string(2000, 'x'));  // longer than any is written
+        auto wrong = said(nvtx_action::mark);
+        wrong.category_length = 200;
+        main->nvtx(wrong, start + 30, "", "a category longer than all texts");
+        auto good = said(nvtx_action::mark);
+        good.payload_kind = spool::nvtx_payload::f64;
+        good.payload = 0x4004000000000000;  // 2.5
+        main->nvtx(good, start + 40, "d", "good");
+        main->phase(spool::phase::end, start + 100);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(rows(trace, "SELECT at, domain, message, payload FROM nvtx_mark"), (strings{"40|d|good|2.5"}));
+    EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), (strings{"damaged_records|4"}));
+}
+
 TEST_F(drain_test, texts_modules_and_stacks) {
     {
         spool_writer writer(spool);

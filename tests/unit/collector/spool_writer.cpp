@@ -260,6 +260,23 @@ void thread_writer::end_range(std::uint64_t number, std::uint64_t at) {
     publish(1);
 }
 
+void thread_writer::nvtx(nvtx_record said, std::uint64_t at, std::string_view domain, std::string_view message) {
+    std::string const texts = std::string(domain) + std::string(message);
+    std::size_t const first = sizeof(nvtx_record::text);
+    auto const slots = 1 + static_cast<std::uint32_t>(texts.size() > first ? (texts.size() - first + 63) / 64 : 0);
+    auto* const place = reserve(slots);
+    if (!place) return;
+    said.length = static_cast<std::uint16_t>(texts.size());
+    said.type = record_type::nvtx;
+    said.slots = static_cast<std::uint8_t>(slots);
+    said.domain_length = static_cast<std::uint8_t>(domain.size());
+    said.has_message = !message.empty();
+    said.at = at;
+    std::memcpy(place, &said, sizeof said);
+    std::memcpy(place + offsetof(nvtx_record, text), texts.data(), texts.size());
+    publish(slots);
+}
+
 void thread_writer::end() {
     slot().state.store(static_cast<std::uint32_t>(thread_state::ended), std::memory_order_release);
 }

@@ -47,6 +47,8 @@ class thread_writer {
     void phase(spool::phase what, std::uint64_t at, std::uint32_t value = 0);
     void begin_range(std::uint64_t number, std::uint64_t at, std::string_view name);
     void end_range(std::uint64_t number, std::uint64_t at);
+    // `said` has what is not in its texts.
+    void nvtx(spool::nvtx_record said, std::uint64_t at, std::string_view domain = {}, std::string_view message = {});
     void end();
 
     spool::thread_slot& slot();

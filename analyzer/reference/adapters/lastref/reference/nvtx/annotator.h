@@ -32,8 +32,11 @@ struct annotation {
         decline,
         stop,
         intended_leak,
+        adopt,
+        owner_begin,
+        owner_end,
     };
-    static constexpr std::size_t kind_count = 10;
+    static constexpr std::size_t kind_count = 13;
 
     std::uint32_t version;  // 1
     std::uint32_t kind;
@@ -58,6 +61,19 @@ class annotator final : public queue_observer, public recipe_observer {
     // What the program means never to free: reported as intended.
     static void intend_leak(std::uint64_t object) {
         if (auto* const made = attach()) made->mark(annotation::intended_leak, 0, object);
+    }
+
+    // A pointer that was allocated elsewhere, with the stream and context that its new owner knows.
+    static void adopted(std::uint64_t pointer, std::uint64_t stream, std::uint64_t context) {
+        if (auto* const made = attach()) made->mark(annotation::adopt, 0, pointer, stream, context);
+    }
+
+    // What this thread does in between is done for `owner`, a number of the program's own.
+    static void owner_begins(std::uint64_t owner) {
+        if (auto* const made = attach()) made->mark(annotation::owner_begin, 0, owner);
+    }
+    static void owner_ends(std::uint64_t owner) {
+        if (auto* const made = attach()) made->mark(annotation::owner_end, 0, owner);
     }
 
     void captured(device_pointer pointer, any_recipe const& recipe) noexcept override {
@@ -99,8 +115,8 @@ class annotator final : public queue_observer, public recipe_observer {
     explicit annotator(nvtxDomainHandle_t domain) : domain_(domain) {
         register_schema();
         char const* const names[annotation::kind_count] = {
-            "recipe",    "enqueue", "schedule", "schedule_result", "drain_begin", "clean",
-            "drain_end", "decline", "stop",     "intended_leak"};
+            "recipe",  "enqueue", "schedule",      "schedule_result", "drain_begin", "clean",    "drain_end",
+            "decline", "stop",    "intended_leak", "adopt",           "owner_begin", "owner_end"};
         for (std::size_t i = 0; i < annotation::kind_count; ++i)
             names_[i] = nvtxDomainRegisterStringA(domain, names[i]);
     }
