@@ -117,10 +117,12 @@ void add_disagreements(findings::analysis& out) {
 }  // namespace
 
 findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress,
-                           findings::stacks* names, settings const& asked) {
+                           findings::stacks* names, settings const& asked, more_observers const& more) {
     listeners all(trace, names, asked);
     model::world world(trace);
     all.listen_to(world);
+    auto const others = more ? more(all.file) : std::vector<std::unique_ptr<model::observer>>{};
+    for (auto const& each : others) world.add(*each);
     world.run(progress);
 
     findings::analysis out;
