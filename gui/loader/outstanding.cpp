@@ -106,11 +106,12 @@ void outstanding_collector::on_process_end(model::process_state const& process) 
 
 namespace {
 
-// A finding tells of the objects that were made where its first site is, and those of its consequences.
+// A finding tells of the objects that were made at one of its sites, or of those of its consequences.
 std::unordered_map<store::stack_id, std::size_t> findings_by_stack(findings::analysis const& what) {
     std::unordered_map<store::stack_id, std::size_t> out;
     auto const add = [&out](std::vector<findings::site> const& sites, std::size_t i) {
-        if (!sites.empty() && sites.front().call.stack) out.emplace(sites.front().call.stack, i);
+        for (auto const& site : sites)
+            if (site.call.stack) out.emplace(site.call.stack, i);
     };
     for (std::size_t i = 0; i < what.found.size(); ++i)
         if (gate::counts_as_lost(what.found[i])) add(what.found[i].sites, i);

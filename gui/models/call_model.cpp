@@ -72,6 +72,10 @@ QString result_text(store::event const& e) {
     return e.succeeded() ? tr("ok") : text_of(findings::result_text(e.result));
 }
 
+bool is_timed(store::event const& e) {
+    return e.duration != store::not_returned && (e.flags & store::event_flag::no_duration) == 0;
+}
+
 QString stream_text(store::event const& e, store::api const& api) {
     switch (e.stream) {
         case 0:
@@ -162,7 +166,7 @@ QString call_model::text(store::event const& e, call_column column) const {
         case call_column::result:
             return result_text(e);
         case call_column::duration:
-            return e.duration == store::not_returned ? QString() : duration_text(e.duration);
+            return is_timed(e) ? duration_text(e.duration) : QString();
         case call_column::thread:
             return thread_text(e);
         case call_column::stream:

@@ -74,7 +74,7 @@ table_pointer difference_table(gate::difference const& difference) {
         {tr("Change"), [](row const& r) { return change_text(r.change); },
          [](row const& r) { return QVariant(static_cast<int>(r.change)); }},
         {tr("Rule"), [](row const& r) { return text_of(either(r).rule); }},
-        {tr("Where"), [](row const& r) { return text_of(either(r).place); }},
+        {tr("Where"), [](row const& r) { return place_text(either(r).place); }},
         numbers(tr("Count before"), &row::before, &gate::earlier_finding::count, count_or_none),
         numbers(tr("Count after"), &row::after, &gate::earlier_finding::count, count_or_none),
         numbers(tr("Bytes before"), &row::before, &gate::earlier_finding::bytes, bytes_text),

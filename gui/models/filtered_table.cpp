@@ -1,5 +1,7 @@
 #include "gui/models/filtered_table.h"
 
+#include <utility>
+
 namespace lastref::gui {
 
 filtered_table::filtered_table(QObject* parent) : QSortFilterProxyModel(parent) {
@@ -9,8 +11,8 @@ filtered_table::filtered_table(QObject* parent) : QSortFilterProxyModel(parent) 
 
 void filtered_table::show(std::unique_ptr<table> shown) {
     known_ = shown ? shown->filters() : std::vector<filter_kind>{};
-    setSourceModel(shown.get());
-    table_ = std::move(shown);  // after: the proxy lets go of the old one first
+    auto const old = std::exchange(table_, std::move(shown));  // lives until the proxy has let go of it
+    setSourceModel(table_.get());
 }
 
 void filtered_table::set_filters(filter_stack const& filters) {

@@ -32,7 +32,7 @@ table_of<row>::columns columns() {
     return {
         {tr("Finding"), [](row const& f) { return text_of(f.title); }},
         {tr("Rule"), [](row const& f) { return rule_text(f.rule); }},
-        {tr("Where"), [](row const& f) { return text_of(f.place); }},
+        {tr("Where"), [](row const& f) { return place_text(f.place); }},
         {tr("Count"), [](row const& f) { return count_text(f.count); },
          [](row const& f) { return QVariant(static_cast<qulonglong>(f.count)); }, true, sum_of::count},
         {tr("Bytes"), [](row const& f) { return bytes_text(f.bytes); },

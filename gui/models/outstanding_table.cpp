@@ -28,7 +28,7 @@ QString holders_of(row const& o) {
 }
 
 QString site_of(row const& o) {
-    if (!o.site.empty()) return text_of(o.site);
+    if (!o.site.empty()) return place_text(o.site);
     return o.stack ? text_of(o.entry_point) : tr("%1 (no stack recorded)").arg(text_of(o.entry_point));
 }
 

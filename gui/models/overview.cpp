@@ -11,8 +11,8 @@ namespace {
 
 using findings::severity;
 
-QString tr(char const* text, int n = -1) {
-    return QCoreApplication::translate("overview", text, nullptr, n);
+QString tr(char const* text) {
+    return QCoreApplication::translate("overview", text);
 }
 
 bool is_open(finding_row const& f) {
@@ -51,7 +51,7 @@ QString below_of(loaded_trace const& trace) {
 
 overview_line line_of(loaded_trace const& trace, std::size_t i) {
     auto const& f = trace.findings[i];
-    auto detail = f.place.empty() ? rule_text(f.rule) : tr("%1, in %2").arg(rule_text(f.rule), text_of(f.place));
+    auto detail = f.place.empty() ? rule_text(f.rule) : tr("%1, in %2").arg(rule_text(f.rule), place_text(f.place));
     if (f.bytes > 0) detail += QStringLiteral(" · ") + bytes_text(f.bytes);
     return {f.severity, text_of(f.title), detail, page_id::findings, i};
 }
@@ -76,6 +76,10 @@ std::uint64_t outstanding_bytes(loaded_trace const& trace) {
     return out;
 }
 
+overview_fact fact(std::ptrdiff_t count, QString const& one, QString const& many, page_id page) {
+    return {count_text(static_cast<std::uint64_t>(count)), count == 1 ? one : many, page};
+}
+
 std::vector<overview_fact> facts_of(loaded_trace const& trace) {
     auto const payloads = std::count_if(trace.outstanding.begin(), trace.outstanding.end(),
                                         [](auto const& o) { return o.kind == model::object_kind::user_object; });
@@ -83,12 +87,13 @@ std::vector<overview_fact> facts_of(loaded_trace const& trace) {
         std::count_if(trace.losses.begin(), trace.losses.end(), [](auto const& l) { return l.count > 0; });
     auto const bytes = outstanding_bytes(trace);
     return {
-        {count_text(static_cast<std::uint64_t>(count_of(trace, severity::error))), tr("errors"), page_id::findings},
-        {count_text(static_cast<std::uint64_t>(count_of(trace, severity::warning))), tr("warnings"), page_id::findings},
-        {count_text(static_cast<std::uint64_t>(payloads)), tr("payloads outstanding"), page_id::outstanding},
+        fact(count_of(trace, severity::error), tr("error"), tr("errors"), page_id::findings),
+        fact(count_of(trace, severity::warning), tr("warning"), tr("warnings"), page_id::findings),
+        fact(payloads, tr("payload outstanding"), tr("payloads outstanding"), page_id::outstanding),
         {bytes == 0 ? QStringLiteral("0") : bytes_text(bytes), tr("of memory outstanding"), page_id::outstanding},
-        {count_text(trace.events), tr("calls and callbacks"), page_id::calls},
-        {count_text(static_cast<std::uint64_t>(lost)), tr("kinds of loss"), page_id::losses},
+        fact(static_cast<std::ptrdiff_t>(trace.events), tr("call or callback"), tr("calls and callbacks"),
+             page_id::calls),
+        fact(lost, tr("kind of loss"), tr("kinds of loss"), page_id::losses),
     };
 }
 

@@ -17,6 +17,10 @@ QString text_of(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+QString place_text(std::string_view place) {
+    return text_of(place).remove(QStringLiteral("(anonymous namespace)::"));
+}
+
 QString bytes_text(std::uint64_t bytes) {
     return bytes == 0 ? QString() : text_of(findings::bytes_text(bytes));
 }

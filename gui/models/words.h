@@ -11,8 +11,9 @@
 
 namespace lastref::gui {
 
-QString text_of(std::string_view text);   // what is no UTF-8 becomes replacement characters
-QString bytes_text(std::uint64_t bytes);  // empty for 0
+QString text_of(std::string_view text);      // what is no UTF-8 becomes replacement characters
+QString place_text(std::string_view place);  // without what says nothing: "(anonymous namespace)::"
+QString bytes_text(std::uint64_t bytes);     // empty for 0
 QString time_text(store::time_ns at);
 QString duration_text(store::time_ns length);
 QString handle_text(store::handle handle);  // empty for 0

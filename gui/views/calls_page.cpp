@@ -5,6 +5,7 @@
 #include "gui/models/words.h"
 #include "gui/views/editor.h"
 #include "gui/views/html.h"
+#include "gui/views/severity_delegate.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -52,6 +53,7 @@ void calls_page::set_up_view() {
     view_->setSelectionBehavior(QAbstractItemView::SelectRows);
     view_->setAlternatingRowColors(true);
     view_->setShowGrid(false);
+    view_->setItemDelegate(new severity_delegate(view_, static_cast<int>(call_column::result)));
     view_->setWordWrap(false);
     view_->setTabKeyNavigation(false);
     view_->setTextElideMode(Qt::ElideMiddle);
@@ -91,17 +93,18 @@ void calls_page::show_trace(trace_pointer const& trace) {
 void calls_page::fit_columns() {
     using sample = std::pair<call_column, QString>;
     auto const handle = QStringLiteral("0x7f0000000000");
-    std::initializer_list<sample> const samples{{call_column::at, QStringLiteral("0000.000000 s")},
-                                                {call_column::call, QStringLiteral("cuGraphRetainUserObject_ptsz")},
-                                                {call_column::result, QStringLiteral("CUDA_ERROR_INVALID_VALUE")},
-                                                {call_column::duration, QStringLiteral("00000 µs")},
-                                                {call_column::thread, QStringLiteral("worker-thread")},
-                                                {call_column::stream, QStringLiteral("per-thread (0)")},
-                                                {call_column::object, handle},
-                                                {call_column::size, QStringLiteral("00,000,000")},
-                                                {call_column::other, handle},
-                                                {call_column::context, handle},
-                                                {call_column::process, QStringLiteral("program (pid 00000)")}};
+    std::initializer_list<sample> const samples{
+        {call_column::at, QStringLiteral("0000.000000 s")},
+        {call_column::call, QStringLiteral("cuGraphRetainUserObject_ptsz")},
+        {call_column::result, QStringLiteral("CUDA_ERROR_INVALID_CONTEXT (201)")},
+        {call_column::duration, QStringLiteral("00000 µs")},
+        {call_column::thread, QStringLiteral("worker-thread (00000)")},
+        {call_column::stream, handle},
+        {call_column::object, handle},
+        {call_column::size, QStringLiteral("00,000,000")},
+        {call_column::other, handle},
+        {call_column::context, handle},
+        {call_column::process, QStringLiteral("program (pid 00000)")}};
     for (auto const& [column, text] : samples)
         view_->setColumnWidth(static_cast<int>(column), view_->fontMetrics().horizontalAdvance(text) + 16);
 }

@@ -70,8 +70,9 @@ void list_page::add_above(QWidget* widget) {
 
 void list_page::add_details(QWidget* details) {
     splitter_->addWidget(details);
-    splitter_->setStretchFactor(0, 3);
-    splitter_->setStretchFactor(1, 2);
+    splitter_->setStretchFactor(0, 1);
+    splitter_->setStretchFactor(1, 1);
+    splitter_->setSizes({5500, 4500});  // shares: the splitter scales them to its width
 }
 
 void list_page::show_trace(trace_pointer const& trace) {
@@ -82,7 +83,7 @@ void list_page::show_trace(trace_pointer const& trace) {
     if (fresh) row_chosen(std::nullopt);
     if (!fitted_ && filtered_.rowCount() > 0) {
         fitted_ = true;
-        view_->fit_columns();
+        view_->fit_columns(460);
     }
 }
 
@@ -113,6 +114,9 @@ void list_page::take_current(QModelIndex const& index) {
 void list_page::restore() {
     restoring_ = true;
     view_->setRootIsDecorated(groups_.grouped_by().has_value());
+    // What the groups say need not be said again in each of their rows.
+    for (auto const& each : groupings_)
+        if (each.column) view_->setColumnHidden(*each.column, each.column == groups_.grouped_by() && *each.column != 0);
     if (groups_.grouped_by() && groups_.rowCount() <= 60 && filtered_.rowCount() <= 2000) view_->expandAll();
     if (chosen_ && filtered_.shown() != nullptr && static_cast<int>(*chosen_) < filtered_.shown()->rowCount()) {
         auto const row = filtered_.mapFromSource(filtered_.shown()->index(static_cast<int>(*chosen_), 0));

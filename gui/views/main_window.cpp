@@ -23,6 +23,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFontDatabase>
+#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenuBar>
@@ -33,7 +34,6 @@
 #include <QSaveFile>
 #include <QSettings>
 #include <QShortcut>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QStyle>
@@ -89,16 +89,17 @@ void main_window::make_centre() {
     layout->setSpacing(0);
     layout->addWidget(filter_bar_);
     layout->addWidget(shown_, 1);
-    auto* const split = new QSplitter(Qt::Horizontal, this);
-    split->addWidget(navigation_);
-    split->addWidget(right);
-    split->setStretchFactor(1, 1);
-    split->setChildrenCollapsible(false);
+    auto* const beside = new QWidget(this);
+    auto* const columns = new QHBoxLayout(beside);
+    columns->setContentsMargins(0, 0, 0, 0);
+    columns->setSpacing(0);
+    columns->addWidget(navigation_);
+    columns->addWidget(right, 1);
 
     start_ = new start_page(this);
     stack_ = new QStackedWidget(this);
     stack_->addWidget(start_);
-    stack_->addWidget(split);
+    stack_->addWidget(beside);
     message_bar_ = new message_bar(this);
     auto* const centre = new QWidget(this);
     auto* const whole = new QVBoxLayout(centre);
@@ -131,7 +132,9 @@ void main_window::make_pages() {
     auto* const losses = new losses_page(this);
     connect(losses, &losses_page::suppressions_asked, this, &main_window::choose_suppressions);
     add_page(losses);
-    navigation_->setFixedWidth(navigation_->sizeHintForColumn(0) + 32);
+    int widest = 0;
+    for (auto const* const each : pages_) widest = std::max(widest, fontMetrics().horizontalAdvance(each->title()));
+    navigation_->setFixedWidth(widest + 40);
     navigation_->setCurrentRow(0);
 }
 
@@ -271,8 +274,7 @@ void main_window::connect_session() {
     });
 }
 
-// --- what the session tells
-// -----------------------------------------------------------------------------------------------
+// --- what became of the work ---
 
 void main_window::take_opened(trace_pointer const& trace) {
     auto const path = text_of(trace->path);

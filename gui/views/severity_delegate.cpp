@@ -4,7 +4,9 @@
 #include "gui/models/words.h"
 #include "gui/views/colours.h"
 
-#include <QPixmapCache>
+#include <QHash>
+
+#include <algorithm>
 
 namespace lastref::gui {
 namespace {
@@ -22,10 +24,15 @@ QIcon cached_icon(findings::severity of, QPalette const& palette) {
 void severity_delegate::initStyleOption(QStyleOptionViewItem* option, QModelIndex const& index) const {
     QStyledItemDelegate::initStyleOption(option, index);
     auto const severity = index.data(severity_role);
-    if (index.column() != 0 || !severity.isValid()) return;
+    if (index.column() != column_ || !severity.isValid()) return;
     option->features |= QStyleOptionViewItem::HasDecoration;
     option->icon = cached_icon(static_cast<findings::severity>(severity.toInt()), option->palette);
     option->decorationSize = {12, 12};
+}
+
+QSize severity_delegate::sizeHint(QStyleOptionViewItem const& option, QModelIndex const& index) const {
+    auto const least = QStyledItemDelegate::sizeHint(option, index);
+    return {least.width() + 8, std::max(least.height(), option.fontMetrics.height()) + 6};
 }
 
 }  // namespace lastref::gui

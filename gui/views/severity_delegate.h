@@ -1,4 +1,4 @@
-// Draws the sign of a row's severity before its first column.
+// Draws the sign of a severity before the text of one column, and gives rows room to breathe.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -7,10 +7,15 @@ namespace lastref::gui {
 
 class severity_delegate : public QStyledItemDelegate {
   public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    explicit severity_delegate(QObject* parent, int column = 0) : QStyledItemDelegate(parent), column_(column) {}
+
+    QSize sizeHint(QStyleOptionViewItem const& option, QModelIndex const& index) const override;
 
   protected:
     void initStyleOption(QStyleOptionViewItem* option, QModelIndex const& index) const override;
+
+  private:
+    int column_;
 };
 
 }  // namespace lastref::gui

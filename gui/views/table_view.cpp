@@ -24,7 +24,7 @@ table_view::table_view(QString const& name, QWidget* parent) : QTreeView(parent)
     setEditTriggers(QAbstractItemView::NoEditTriggers);
     setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    setTextElideMode(Qt::ElideMiddle);
+    setTextElideMode(Qt::ElideRight);
     setItemDelegate(new severity_delegate(this));
     header()->setStretchLastSection(true);
     header()->setSectionsMovable(true);
