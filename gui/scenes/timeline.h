@@ -1,7 +1,7 @@
 // The timeline as data: a track for each thread, stream and the rest, and on each its calls as spans.
 //
 // It is meant for tens of millions of calls. A span takes 20 bytes and 4 more for each track that it is on; summaries
-// over 32 spans, 1024 spans and so on are made once, so that what a picture costs depends on its width and not on how
+// over 16 spans, 256 spans and so on are made once, so that what a picture costs depends on its width and not on how
 // many calls it shows.
 #pragma once
 
@@ -118,7 +118,7 @@ struct block {
 
 class call_timeline {
   public:
-    static constexpr std::size_t fanout = 32;
+    static constexpr std::size_t fanout = 16;
 
     time_ns begin() const { return begin_; }
     time_ns end() const { return end_; }

@@ -18,7 +18,8 @@ bool is_callback(event_kind kind) {
 }
 
 std::uint32_t subject_of(model::event const& e) {
-    return e.subject != nullptr ? narrow(e.subject->id.value) : 0;
+    if (e.subject != nullptr) return narrow(e.subject->id.value);
+    return narrow(e.stream.stream.value);  // a wait for a stream, or a launch into it, is part of the stream's life
 }
 
 track_kind kind_of(model::stream_kind kind) {

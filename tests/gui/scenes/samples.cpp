@@ -14,9 +14,11 @@ void write_graph(trace_builder& t, thread_builder& main, thread_builder& driver)
     main.call("cuUserObjectCreate", {.object = object, .other = payload, .size = 1});
     main.call("cuGraphCreate", {.object = graph});
     main.call("cuGraphRetainUserObject", {.object = object, .other = graph, .size = 1, .extra = 1});
+    t.wait_ms(1);
     main.call("cuGraphInstantiateWithFlags", {.object = exec, .other = graph, .lasts_ms = 1});
     main.call("cuGraphLaunch", {.stream = 0x50, .object = exec});
     main.call("cuGraphDestroy", {.object = graph});
+    t.wait_ms(1);
     main.call("cuStreamSynchronize", {.stream = 0x50, .lasts_ms = 1});
     main.call("cuGraphExecDestroy", {.object = exec});
     driver.destructor(object, payload);
@@ -48,7 +50,7 @@ void write_small_program(trace_builder& t) {
     write_graph(t, main, driver);
     write_race(main, worker);
     main.in({"tidy_up", "main"});
-    main.call("cuStreamDestroy_v2", {.object = 0x50});
+    main.call("cuStreamDestroy_v2", {.stream = 0x50, .object = 0x50});
     main.call("cuStreamCreate", {.object = 0x50});
     main.call("cuMemsetD8Async", {.stream = 0x50, .object = 0x7000'0000, .size = mib, .result = 1});
     main.call("cuMemAllocHost_v2", {.object = 0x5500'0000, .size = mib});
