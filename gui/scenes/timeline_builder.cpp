@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace lastref::gui::scenes {
 namespace {
@@ -89,19 +90,28 @@ std::string timeline_builder::thread_label(store::thread_id id) const {
 
 void timeline_builder::name_stream(track& t, model::event const& e) {
     auto const& s = e.stream;
-    auto const of_context = [&](std::string name) {
-        return s.context ? fmt::format("{}, context {:#x}", name, trace_.at(s.context).handle) : name;
-    };
     t.kind = kind_of(s.kind);
-    if (s.kind == model::stream_kind::legacy) t.name = of_context("legacy default stream");
+    if (s.kind == model::stream_kind::legacy) t.name = "legacy default stream";
     if (s.kind == model::stream_kind::per_thread) {
         t.thread = s.thread;
-        t.name = of_context("default stream of " + thread_label(s.thread));
+        t.name = "default stream of " + thread_label(s.thread);
     }
     if (s.kind != model::stream_kind::created) return;
-    auto const use = ++handles_[s.handle];
-    t.name = use == 1 ? fmt::format("stream {:#x}", s.handle)
-                      : fmt::format("stream {:#x} (handle used again, {})", s.handle, use);
+    auto const use = ++handles_[{e.process, s.handle}];
+    t.name = use == 1 ? fmt::format("stream {:#x}", s.handle) : fmt::format("stream {:#x}, life {}", s.handle, use);
+}
+
+// Default streams are each context's own: worth saying where there are several contexts, or where there was none.
+void timeline_builder::name_contexts(std::vector<model::stream_identity> const& streams) {
+    std::set<store::context_id> contexts;
+    for (auto const& s : streams)
+        if (s.context) contexts.insert(s.context);
+    for (auto const& s : streams) {
+        if (s.kind == model::stream_kind::created) continue;
+        auto& name = streams_.at(s).name;
+        if (!s.context) name += ", no context";
+        if (s.context && contexts.size() > 1) name += fmt::format(", context {:#x}", trace_.at(s.context).handle);
+    }
 }
 
 track& timeline_builder::stream_track(model::event const& e) {
@@ -177,6 +187,7 @@ void timeline_builder::arrange() {
         if (callbacks_.contains(process.id)) add(callbacks_.at(process.id));
         auto& streams = order_of_streams_[process.id];
         std::stable_sort(streams.begin(), streams.end(), [](auto const& a, auto const& b) { return a.kind < b.kind; });
+        name_contexts(streams);
         for (auto const& stream : streams) add(streams_.at(stream));
         g.tracks = made_->tracks_.size() - g.first_track;
         if (g.tracks > 0) made_->groups_.push_back(std::move(g));

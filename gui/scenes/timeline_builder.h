@@ -23,6 +23,7 @@ class timeline_builder : public model::observer {
     track& stream_track(model::event const& e);
     track& callback_track(store::process_id process);
     void name_stream(track& t, model::event const& e);
+    void name_contexts(std::vector<model::stream_identity> const& streams);
     void add_ranges();
     void add_marks();
     void arrange();
@@ -35,7 +36,7 @@ class timeline_builder : public model::observer {
     std::map<store::process_id, track> range_tracks_;
     std::map<store::process_id, std::vector<model::stream_identity>> order_of_streams_;
     std::unordered_map<model::stream_identity, track, model::hash_stream> streams_;
-    std::unordered_map<store::handle, int> handles_;  // how many streams had it
+    std::map<std::pair<store::process_id, store::handle>, int> handles_;  // how many streams had it
 };
 
 std::shared_ptr<call_timeline const> build_timeline(store::trace const& trace, watch const& tell = {});

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <random>
+
+#include "gui/scenes/timeline_builder.h"
+
 namespace lastref::test {
 namespace {
 
@@ -76,6 +80,37 @@ void write_many_calls(trace_builder& t, int calls) {
         thread.call(symbol, {.stream = 0x50u + static_cast<std::uint64_t>(i) % 4, .object = address, .size = 4096});
     }
     t.ends("clean");
+}
+
+std::shared_ptr<gui::scenes::call_timeline const> made_up_timeline(std::size_t calls) {
+    trace_builder t;
+    for (auto const* name : {"main", "loader", "trainer", "logger"}) t.thread(name);
+    t.context();
+    auto const trace = store::trace::open(t.finish());
+    model::object_id last{};
+    std::vector<model::observer*> const nobody;
+    model::process_state process(
+        trace, trace.processes().front(), [&last] { return ++last.value, last; }, nobody);
+    gui::scenes::timeline_builder builder(trace);
+    std::mt19937_64 random(7);
+    store::time_ns at = 1'000'000;
+    for (std::size_t i = 0; i < calls; ++i) {
+        auto const& api = trace.apis()[random() % trace.apis().size()];
+        bool const burst = i / 1000 % 3 != 0;
+        at += static_cast<store::time_ns>(burst ? 300 : 200'000 + random() % 400'000);
+        store::event row;
+        row.id = store::event_id{static_cast<std::int64_t>(i) + 1};
+        row.begin = at;
+        row.duration = static_cast<store::time_ns>(i % 20'000 == 0 ? 500'000'000 : 200 + random() % 900);
+        row.result = i % 997 == 0 ? 1 : 0;
+        row.thread = trace.threads()[random() % 4].id;
+        row.api = api.id;
+        model::event e{row, api, process.process().id, {}};
+        if (i % 2 == 0)
+            e.stream = {model::stream_kind::created, model::stream_token::created, {}, {}, {1 + random() % 8}, 0x50};
+        builder.on_event(process, e);
+    }
+    return builder.take();
 }
 
 }  // namespace lastref::test

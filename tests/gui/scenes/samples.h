@@ -13,4 +13,8 @@ void write_small_program(trace_builder& t);
 // `calls` calls on two threads and four streams.
 void write_many_calls(trace_builder& t, int calls);
 
+// A timeline of that many made-up calls on four threads and eight streams, without a trace behind it: some in bursts,
+// some alone, a few of them long.
+std::shared_ptr<gui::scenes::call_timeline const> made_up_timeline(std::size_t calls);
+
 }  // namespace lastref::test

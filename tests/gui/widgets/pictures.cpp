@@ -1,0 +1,66 @@
+// Writes a picture of each widget, light and dark, with what a trace shows.
+#include <QApplication>
+#include <QDir>
+#include <QPalette>
+
+#include <cstdio>
+
+#include "gui/scenes/timeline_builder.h"
+#include "gui/widgets/picture.h"
+#include "gui/widgets/timeline_view.h"
+#include "tests/gui/scenes/samples.h"
+
+namespace {
+
+using namespace lastref;
+using namespace lastref::gui;
+
+QPalette dark_palette() {
+    QPalette out(QColor(0x2b, 0x2d, 0x30), QColor(0x2b, 0x2d, 0x30));
+    out.setColor(QPalette::Base, QColor(0x1e, 0x1f, 0x22));
+    out.setColor(QPalette::Text, QColor(0xdf, 0xe1, 0xe5));
+    out.setColor(QPalette::WindowText, QColor(0xdf, 0xe1, 0xe5));
+    out.setColor(QPalette::Highlight, QColor(0x35, 0x74, 0xf0));
+    return out;
+}
+
+struct pictures {
+    QDir folder;
+    QString variant;
+
+    void take(QWidget& widget, QString const& name, QSize size) const {
+        widget.resize(size);
+        widget.show();
+        QApplication::processEvents();
+        auto const problem = widgets::save_png(widget, folder.filePath(name + "-" + variant + ".png"), 1);
+        if (!problem.isEmpty()) std::fprintf(stderr, "%s: %s\n", qPrintable(name), qPrintable(problem));
+    }
+};
+
+void draw_timeline(pictures const& out, store::trace const& trace) {
+    widgets::timeline_view view;
+    view.set_scene(scenes::build_timeline(trace));
+    out.take(view, "timeline", {1100, 420});
+    view.select(8);
+    view.zoom(12, view.scene()->begin() + (view.scene()->end() - view.scene()->begin()) / 8);
+    out.take(view, "timeline-close", {1100, 420});
+    view.set_scene(test::made_up_timeline(200'000));
+    view.show_all();
+    out.take(view, "timeline-large", {1100, 420});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    QApplication application(argc, argv);
+    if (argc != 3) return std::fprintf(stderr, "usage: widget_pictures TRACE FOLDER\n"), 2;
+    QDir().mkpath(argv[2]);
+    auto const trace = store::trace::open(argv[1]);
+    for (bool const dark : {false, true}) {
+        QApplication::setPalette(dark ? dark_palette() : QPalette(QColor(0xef, 0xf0, 0xf1)));
+        pictures const out{QDir(argv[2]), dark ? "dark" : "light"};
+        draw_timeline(out, trace);
+    }
+    return 0;
+}
