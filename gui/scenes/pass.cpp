@@ -2,8 +2,9 @@
 
 namespace lastref::gui::scenes {
 
-pass::pass(store::trace const& trace) : world_(trace) {
+pass::pass(store::trace const& trace) : world_(trace), links_(trace) {
     world_.add(order_);
+    world_.add(links_);
     world_.add(accountant_);
 }
 

@@ -1,7 +1,8 @@
 // The one pass over a trace that builders of scenes listen to, for those that need one of their own. Builders are
-// observers: whoever makes a pass anyway adds them there instead, behind the order and the ledger.
+// observers: whoever makes a pass anyway adds them there instead, behind the order, the links and the ledger.
 #pragma once
 
+#include "analyzer/detectors/payload_links.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/world.h"
 #include "analyzer/timeline/uses.h"
@@ -27,6 +28,7 @@ class pass {
 
     timeline::order const& order() const { return order_; }
     ledger::accountant const& accountant() const { return accountant_; }
+    detectors::payload_links const& links() const { return links_; }
 
     void add(model::observer& builder) { world_.add(builder); }
     void run(watch const& tell);
@@ -34,6 +36,7 @@ class pass {
   private:
     model::world world_;
     timeline::order order_;
+    detectors::payload_links links_;
     ledger::accountant accountant_{order_};
 };
 

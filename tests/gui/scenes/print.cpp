@@ -36,4 +36,29 @@ std::string text_of(call_timeline const& scene) {
     return out;
 }
 
+std::string text_of(chart const& scene) {
+    auto out = fmt::format("{}, {} to {} ms\n", scene.title, ms(scene.begin), ms(scene.end));
+    for (auto const& line : scene.lines) {
+        out += fmt::format("  {}:", line.name());
+        for (auto const& s : line.steps())
+            out += fmt::format(" {} at {} ms,", value_text(s.value, scene.unit), ms(s.at));
+        out.back() = '\n';
+    }
+    return out;
+}
+
+std::string text_of(histogram const& scene) {
+    auto out = fmt::format("{}: {}, median {} ms, longest {} ms{}\n", scene.title, scene.count, ms(scene.median),
+                           ms(scene.longest), scene.inferred ? ", inferred" : "");
+    for (auto const& bin : scene.bins) out += fmt::format("  {} to {} ms: {}\n", ms(bin.from), ms(bin.to), bin.count);
+    return out;
+}
+
+std::string text_of(curves const& scene) {
+    auto out = text_of(scene.payloads) + text_of(scene.memory) + text_of(scene.backlog) + text_of(scene.backlog_bytes);
+    for (auto const& pool : scene.pools) out += text_of(pool);
+    for (auto const& device : scene.graph_memory) out += text_of(device);
+    return out + text_of(scene.clean_up);
+}
+
 }  // namespace lastref::test

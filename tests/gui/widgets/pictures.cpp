@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "gui/scenes/timeline_builder.h"
+#include "gui/widgets/chart_view.h"
+#include "gui/widgets/histogram_view.h"
 #include "gui/widgets/picture.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/scenes/samples.h"
@@ -49,6 +51,27 @@ void draw_timeline(pictures const& out, store::trace const& trace) {
     out.take(view, "timeline-large", {1100, 420});
 }
 
+void draw_curves(pictures const& out, store::trace const& trace) {
+    auto const scene = scenes::build_curves(trace);
+    widgets::chart_view view;
+    view.set_scene(scene, scene->payloads);
+    out.take(view, "chart-payloads", {900, 240});
+    view.set_scene(scene, scene->memory);
+    view.choose_time(scene->memory.begin + (scene->memory.end - scene->memory.begin) / 2);
+    out.take(view, "chart-memory", {900, 240});
+    if (!scene->pools.empty()) {
+        view.set_scene(scene, scene->pools.front());
+        out.take(view, "chart-pool", {900, 240});
+    }
+    widgets::histogram_view bars;
+    bars.set_scene(scene, scene->clean_up);
+    out.take(bars, "histogram", {700, 260});
+    std::vector<store::time_ns> lengths;
+    for (int i = 1; i < 4000; ++i) lengths.push_back(20'000 + static_cast<store::time_ns>(i) * i * (i % 7 + 1) * 10);
+    bars.set_scene(std::make_shared<scenes::histogram const>(scenes::histogram_of("Clean-up", lengths)));
+    out.take(bars, "histogram-many", {700, 260});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,6 +84,7 @@ int main(int argc, char** argv) {
         QApplication::setPalette(dark ? dark_palette() : QPalette(QColor(0xef, 0xf0, 0xf1)));
         pictures const out{QDir(argv[2]), dark ? "dark" : "light"};
         draw_timeline(out, trace);
+        draw_curves(out, trace);
     }
     return 0;
 }
