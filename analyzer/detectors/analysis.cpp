@@ -121,9 +121,11 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
     listeners all(trace, names, asked);
     model::world world(trace);
     all.listen_to(world);
-    auto const others = more ? more(all.file) : std::vector<std::unique_ptr<model::observer>>{};
-    for (auto const& each : others) world.add(*each);
+    auto const others = more ? more(all.file) : std::vector<more_observer>{};
+    for (auto const& each : others) world.add(*each.told);
     world.run(progress);
+    for (auto const& each : others)
+        if (each.after) each.after();
 
     findings::analysis out;
     all.calls.write(trace, out);

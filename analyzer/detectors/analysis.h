@@ -13,8 +13,13 @@
 
 namespace lastref::detectors {
 
-// Observers of the caller's own for the same pass: they are told last, may ask what the file names, and go with it.
-using more_observers = std::function<std::vector<std::unique_ptr<model::observer>>(case_file const&)>;
+// An observer of the caller's own for the same pass: it is told after everything else and may ask what the file names,
+// until `after` has returned, which is called when the pass is over.
+struct more_observer {
+    std::unique_ptr<model::observer> told;
+    std::function<void()> after;  // may be empty
+};
+using more_observers = std::function<std::vector<more_observer>(case_file const&)>;
 
 // Throws store::error. `progress` is given the share that is done, 0 to 1. `names` tell the CUDA runtime, where it is
 // linked statically, from the program's own code; without them its clean-up at exit is doubted instead.

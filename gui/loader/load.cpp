@@ -6,6 +6,7 @@
 #include "analyzer/gate/place.h"
 #include "gui/loader/finding_rows.h"
 #include "gui/loader/outstanding.h"
+#include "gui/scenes/timeline_builder.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -67,12 +68,21 @@ class trace_reading {
         if (!watch_(stage, share)) throw load_cancelled();
     }
 
+    // A builder of a scene, and where what it made goes.
+    template <class Builder, class Scene>
+    static detectors::more_observer building(std::unique_ptr<Builder> builder, std::shared_ptr<Scene const>& to) {
+        auto take = [from = builder.get(), &to] { to = from->take(); };
+        return {std::move(builder), std::move(take)};
+    }
+
     detectors::more_observers listeners() {
         return [this](detectors::case_file const& file) {
-            std::vector<std::unique_ptr<model::observer>> out;
-            out.push_back(std::make_unique<call_indexer>(out_->calls));
-            out.push_back(std::make_unique<event_counter>(events_));
-            out.push_back(std::make_unique<outstanding_collector>(file, out_->outstanding));
+            std::vector<detectors::more_observer> out;
+            out.push_back({std::make_unique<call_indexer>(out_->calls), {}});
+            out.push_back({std::make_unique<event_counter>(events_), {}});
+            out.push_back({std::make_unique<outstanding_collector>(file, out_->outstanding), {}});
+            out.push_back(building(std::make_unique<scenes::timeline_builder>(file.trace), out_->timeline));
+            out.push_back(building(std::make_unique<scenes::curves_builder>(file.trace, file.links), out_->curves));
             return out;
         };
     }

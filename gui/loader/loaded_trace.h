@@ -8,6 +8,8 @@
 #include "analyzer/symbols/stacks.h"
 #include "gui/loader/call_index.h"
 #include "gui/loader/rows.h"
+#include "gui/scenes/curves.h"
+#include "gui/scenes/timeline.h"
 
 #include <memory>
 #include <mutex>
@@ -44,6 +46,9 @@ class loaded_trace {
     gate::baseline as_baseline;  // for a comparison with another trace
     call_index calls;
     findings::ledger_accuracy ledger;
+
+    std::shared_ptr<scenes::call_timeline const> timeline;
+    std::shared_ptr<scenes::curves const> curves;
 
     store::thread const* find(store::thread_id id) const;
     store::process const* find(store::process_id id) const;

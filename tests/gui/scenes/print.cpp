@@ -1,0 +1,64 @@
+#include "tests/gui/scenes/print.h"
+
+#include <fmt/core.h>
+
+namespace lastref::test {
+
+using namespace gui::scenes;
+
+namespace {
+
+std::string ms(store::time_ns at) {
+    return fmt::format("{:g}", static_cast<double>(at) / 1e6);
+}
+
+std::string span_text(call_timeline const& scene, track const& t, std::uint32_t entry) {
+    auto const& s = scene.at(t, entry);
+    auto const length = s.open() ? std::string("…") : ms(s.length());
+    return fmt::format("    {} + {} ms {}{} ({}) event {} object {}{}\n", ms(s.begin()), length,
+                       std::string(static_cast<std::size_t>(s.depth()) * 2, '>'), scene.name_of(t, s),
+                       name_of(scene.style_of(t, s)), s.event(), s.object(), s.failed() ? " FAILED" : "");
+}
+
+}  // namespace
+
+std::string text_of(call_timeline const& scene) {
+    auto out = fmt::format("{} to {} ms\n", ms(scene.begin()), ms(scene.end()));
+    for (auto const& g : scene.groups()) {
+        out += fmt::format("{}\n", g.name);
+        for (auto i = g.first_track; i < g.first_track + g.tracks; ++i) {
+            auto const& t = scene.tracks()[i];
+            out += fmt::format("  {} (rows: {})\n", t.name, t.depth);
+            for (std::uint32_t e = 0; e < t.entries.size(); ++e) out += span_text(scene, t, e);
+        }
+    }
+    for (auto const& m : scene.marks()) out += fmt::format("mark {} ms {}\n", ms(m.at), m.text);
+    return out;
+}
+
+std::string text_of(chart const& scene) {
+    auto out = fmt::format("{}, {} to {} ms\n", scene.title, ms(scene.begin), ms(scene.end));
+    for (auto const& line : scene.lines) {
+        out += fmt::format("  {}:", line.name());
+        for (auto const& s : line.steps())
+            out += fmt::format(" {} at {} ms,", value_text(s.value, scene.unit), ms(s.at));
+        out.back() = '\n';
+    }
+    return out;
+}
+
+std::string text_of(histogram const& scene) {
+    auto out = fmt::format("{}: {}, median {} ms, longest {} ms{}\n", scene.title, scene.count, ms(scene.median),
+                           ms(scene.longest), scene.inferred ? ", inferred" : "");
+    for (auto const& bin : scene.bins) out += fmt::format("  {} to {} ms: {}\n", ms(bin.from), ms(bin.to), bin.count);
+    return out;
+}
+
+std::string text_of(curves const& scene) {
+    auto out = text_of(scene.payloads) + text_of(scene.memory) + text_of(scene.backlog) + text_of(scene.backlog_bytes);
+    for (auto const& pool : scene.pools) out += text_of(pool);
+    for (auto const& device : scene.graph_memory) out += text_of(device);
+    return out + text_of(scene.clean_up);
+}
+
+}  // namespace lastref::test

@@ -1,0 +1,16 @@
+// Scenes as text, for goldens and for failing tests.
+#pragma once
+
+#include "gui/scenes/curves.h"
+#include "gui/scenes/timeline.h"
+
+#include <string>
+
+namespace lastref::test {
+
+std::string text_of(gui::scenes::call_timeline const& scene);
+std::string text_of(gui::scenes::chart const& scene);
+std::string text_of(gui::scenes::histogram const& scene);
+std::string text_of(gui::scenes::curves const& scene);
+
+}  // namespace lastref::test

@@ -1,0 +1,90 @@
+// Writes a picture of each widget, light and dark, with what a trace shows.
+#include <QApplication>
+#include <QDir>
+#include <QPalette>
+
+#include <cstdio>
+
+#include "gui/scenes/timeline_builder.h"
+#include "gui/widgets/chart_view.h"
+#include "gui/widgets/histogram_view.h"
+#include "gui/widgets/picture.h"
+#include "gui/widgets/timeline_view.h"
+#include "tests/gui/scenes/samples.h"
+
+namespace {
+
+using namespace lastref;
+using namespace lastref::gui;
+
+QPalette dark_palette() {
+    QPalette out(QColor(0x2b, 0x2d, 0x30), QColor(0x2b, 0x2d, 0x30));
+    out.setColor(QPalette::Base, QColor(0x1e, 0x1f, 0x22));
+    out.setColor(QPalette::Text, QColor(0xdf, 0xe1, 0xe5));
+    out.setColor(QPalette::WindowText, QColor(0xdf, 0xe1, 0xe5));
+    out.setColor(QPalette::Highlight, QColor(0x35, 0x74, 0xf0));
+    return out;
+}
+
+struct pictures {
+    QDir folder;
+    QString variant;
+
+    void take(QWidget& widget, QString const& name, QSize size) const {
+        widget.resize(size);
+        widget.show();
+        QApplication::processEvents();
+        auto const problem = widgets::save_png(widget, folder.filePath(name + "-" + variant + ".png"), 1);
+        if (!problem.isEmpty()) std::fprintf(stderr, "%s: %s\n", qPrintable(name), qPrintable(problem));
+    }
+};
+
+void draw_timeline(pictures const& out, store::trace const& trace) {
+    widgets::timeline_view view;
+    view.set_scene(scenes::build_timeline(trace));
+    out.take(view, "timeline", {1100, 420});
+    view.select(8);
+    view.zoom(12, view.scene()->begin() + (view.scene()->end() - view.scene()->begin()) / 8);
+    out.take(view, "timeline-close", {1100, 420});
+    view.set_scene(test::made_up_timeline(200'000));
+    view.show_all();
+    out.take(view, "timeline-large", {1100, 420});
+}
+
+void draw_curves(pictures const& out, store::trace const& trace) {
+    auto const scene = scenes::build_curves(trace);
+    widgets::chart_view view;
+    view.set_scene(scene, scene->payloads);
+    out.take(view, "chart-payloads", {900, 240});
+    view.set_scene(scene, scene->memory);
+    view.choose_time(scene->memory.begin + (scene->memory.end - scene->memory.begin) / 2);
+    out.take(view, "chart-memory", {900, 240});
+    if (!scene->pools.empty()) {
+        view.set_scene(scene, scene->pools.front());
+        out.take(view, "chart-pool", {900, 240});
+    }
+    widgets::histogram_view bars;
+    bars.set_scene(scene, scene->clean_up);
+    out.take(bars, "histogram", {700, 260});
+    std::vector<store::time_ns> lengths;
+    for (int i = 1; i < 4000; ++i) lengths.push_back(20'000 + static_cast<store::time_ns>(i) * i * (i % 7 + 1) * 10);
+    bars.set_scene(std::make_shared<scenes::histogram const>(scenes::histogram_of("Clean-up", lengths)));
+    out.take(bars, "histogram-many", {700, 260});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    QApplication application(argc, argv);
+    if (argc != 3) return std::fprintf(stderr, "usage: widget_pictures TRACE FOLDER\n"), 2;
+    QDir().mkpath(argv[2]);
+    auto const trace = store::trace::open(argv[1]);
+    for (bool const dark : {false, true}) {
+        QApplication::setPalette(dark ? dark_palette() : QPalette(QColor(0xef, 0xf0, 0xf1)));
+        pictures const out{QDir(argv[2]), dark ? "dark" : "light"};
+        draw_timeline(out, trace);
+        draw_curves(out, trace);
+    }
+    return 0;
+}
