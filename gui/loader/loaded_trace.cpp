@@ -1,6 +1,9 @@
 #include "gui/loader/loaded_trace.h"
 
+#include "analyzer/findings/wording.h"
 #include "gui/loader/stack_text.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -34,12 +37,49 @@ store::process const* loaded_trace::find(store::process_id id) const {
 
 std::vector<stack_row> loaded_trace::stack(store::stack_id stack, store::thread_id thread) const {
     std::lock_guard const guard(reading_);
+    return stack_unlocked(stack, thread);
+}
+
+std::vector<stack_row> loaded_trace::stack_unlocked(store::stack_id stack, store::thread_id thread) const {
     findings::site site;
     site.call.stack = stack;
     site.call.thread = thread;
     findings::analysis const nothing;
     gate::outcome const undecided;
     return stack_rows({trace_, nothing, stacks_, undecided}, site);
+}
+
+std::vector<std::pair<std::string, std::string>> loaded_trace::facts_of(store::event const& e) const {
+    std::vector<std::pair<std::string, std::string>> out;
+    auto const add = [&out](char const* name, std::uint64_t value) {
+        if (value != 0) out.emplace_back(name, findings::handle_text(value));
+    };
+    add("object", e.object);
+    add("other", e.other);
+    add("stream", e.stream);
+    if (e.context) add("context", trace_.at(e.context).handle);
+    if (e.size != 0) out.emplace_back("size", findings::counted(static_cast<std::int64_t>(e.size)));
+    bool const timed = e.duration != store::not_returned && (e.flags & store::event_flag::no_duration) == 0;
+    if (timed) out.emplace_back("duration", findings::duration_text(e.duration));
+    return out;
+}
+
+std::optional<call_details_row> loaded_trace::call(store::event_id id) const {
+    std::lock_guard const guard(reading_);
+    auto const found = trace_.events_at({id});
+    if (found.empty()) return std::nullopt;
+    auto const& e = found.front();
+    call_details_row out;
+    out.event = id;
+    out.entry_point = trace_.at(e.api).symbol;
+    out.where = fmt::format("at {} by {}", findings::time_text(e.begin), findings::thread_name(trace_.at(e.thread)));
+    if (!e.returned())
+        out.result = "did not return";
+    else if (!e.succeeded())
+        out.result = findings::result_text(e.result);
+    out.facts = facts_of(e);
+    if (e.stack) out.stack = stack_unlocked(e.stack, e.thread);
+    return out;
 }
 
 }  // namespace lastref::gui

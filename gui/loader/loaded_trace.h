@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,14 @@ class loaded_trace {
     // The stack of a call with names on it. May open files and take long: for background jobs. One at a time.
     std::vector<stack_row> stack(store::stack_id stack, store::thread_id thread) const;
 
+    // A call with its stack; none where the file has no such event. As above.
+    std::optional<call_details_row> call(store::event_id id) const;
+
   private:
     friend class trace_reading;
+    std::vector<stack_row> stack_unlocked(store::stack_id stack, store::thread_id thread) const;
+    std::vector<std::pair<std::string, std::string>> facts_of(store::event const& e) const;
+
     mutable std::mutex reading_;  // guards what follows
     store::trace trace_;
     mutable symbols::dwfl_source files_;

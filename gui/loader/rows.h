@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lastref::gui {
@@ -92,6 +93,16 @@ struct outstanding_row {
     std::string site;  // the program's own function that made it
     std::vector<holder_row> holders;
     std::optional<std::size_t> finding;  // that tells of its place
+};
+
+// One call in full.
+struct call_details_row {
+    store::event_id event;
+    std::string entry_point;
+    std::string where;  // "at 0.036 s by the main thread"
+    std::string result;
+    std::vector<std::pair<std::string, std::string>> facts;  // "object": "0x7f…"
+    std::vector<stack_row> stack;
 };
 
 struct suppression_row {

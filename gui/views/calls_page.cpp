@@ -3,8 +3,7 @@
 #include "gui/models/export.h"
 #include "gui/models/filter_offers.h"
 #include "gui/models/words.h"
-#include "gui/views/editor.h"
-#include "gui/views/html.h"
+#include "gui/views/call_details.h"
 #include "gui/views/severity_delegate.h"
 
 #include <QAction>
@@ -15,8 +14,6 @@
 #include <QMenu>
 #include <QSplitter>
 #include <QTableView>
-#include <QTextBrowser>
-#include <QUrl>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -24,18 +21,12 @@
 namespace lastref::gui {
 
 calls_page::calls_page(QWidget* parent)
-    : page(parent), view_(new QTableView(this)), count_(new QLabel(this)), text_(new QTextBrowser(this)) {
+    : page(parent), view_(new QTableView(this)), count_(new QLabel(this)), details_(new call_details(this)) {
     set_up_view();
-    text_->setAccessibleName(tr("Stack of the call"));
-    text_->setOpenLinks(false);
-    text_->document()->setDocumentMargin(10);
-    connect(text_, &QTextBrowser::anchorClicked, this, [this](QUrl const& url) {
-        auto const problem = open_source(source_of_link(url.toString()));
-        if (!problem.isEmpty()) Q_EMIT told(problem);
-    });
+    connect(details_, &call_details::told, this, &page::told);
     auto* const splitter = new QSplitter(Qt::Vertical, this);
     splitter->addWidget(view_);
-    splitter->addWidget(text_);
+    splitter->addWidget(details_);
     splitter->setStretchFactor(0, 4);
     splitter->setStretchFactor(1, 1);
     splitter->setChildrenCollapsible(false);
@@ -159,8 +150,7 @@ void calls_page::tell_count() {
 
 void calls_page::restore() {
     if (chosen_) choose_event(chosen_);
-    if (!view_->currentIndex().isValid())
-        text_->setHtml(QStringLiteral("<p>%1</p>").arg(tr("Choose a call to see its stack.")));
+    if (!view_->currentIndex().isValid()) details_->show_call(trace_, {});
 }
 
 void calls_page::choose_event(store::event_id event) {
@@ -189,20 +179,7 @@ void calls_page::take_current(int row) {
     auto const* e = calls_.event_at(row);
     if (e == nullptr || !trace_) return;
     chosen_ = e->id;
-    if (!e->stack) {
-        stacks_.cancel();
-        text_->setHtml(QStringLiteral("<p>%1</p>").arg(tr("No stack was recorded of this call.")));
-        return;
-    }
-    stacks_.start([this, from = trace_, stack = e->stack,
-                   thread = e->thread](std::atomic<bool> const&) -> background::continuation {
-        try {
-            auto const rows = from->stack(stack, thread);
-            return [this, rows] { text_->setHtml(stack_html(rows, palette())); };
-        } catch (store::error const& problem) {
-            return [this, text = QString::fromUtf8(problem.what())] { text_->setPlainText(text); };
-        }
-    });
+    details_->show_call(trace_, chosen_);
 }
 
 void calls_page::offer(QPoint const& at) {

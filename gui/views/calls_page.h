@@ -8,9 +8,10 @@
 class QLabel;
 class QMenu;
 class QTableView;
-class QTextBrowser;
 
 namespace lastref::gui {
+
+class call_details;
 
 class calls_page : public page {
     Q_OBJECT
@@ -46,9 +47,8 @@ class calls_page : public page {
     call_query query_;
     QTableView* view_;
     QLabel* count_;
-    QTextBrowser* text_;
+    call_details* details_;
     background search_;
-    background stacks_;
     store::event_id chosen_;
 };
 

@@ -1,5 +1,7 @@
 #include "gui/views/colours.h"
 
+#include "gui/widgets/colours.h"
+
 #include <QPainter>
 #include <QPainterPath>
 #include <QPixmap>
@@ -47,24 +49,23 @@ QPixmap blank(int size) {
 }  // namespace
 
 bool is_dark(QPalette const& palette) {
-    return palette.color(QPalette::Base).lightness() < 128;
+    return widgets::is_dark(palette);
 }
 
 QColor severity_colour(severity of, QPalette const& palette) {
-    bool const dark = is_dark(palette);
     switch (of) {
         case severity::error:
-            return dark ? QColor(0xff, 0x7b, 0x72) : QColor(0xc6, 0x28, 0x28);
+            return widgets::shades_of(palette).error;
         case severity::warning:
-            return dark ? QColor(0xff, 0xb7, 0x4d) : QColor(0xb2, 0x6a, 0x00);
+            return widgets::shades_of(palette).warning;
         case severity::note:
             break;
     }
-    return dark ? QColor(0x7a, 0xb8, 0xf5) : QColor(0x15, 0x65, 0xc0);
+    return is_dark(palette) ? QColor(0x7a, 0xb8, 0xf5) : QColor(0x15, 0x65, 0xc0);
 }
 
 QColor good_colour(QPalette const& palette) {
-    return is_dark(palette) ? QColor(0x81, 0xc7, 0x84) : QColor(0x2e, 0x7d, 0x32);
+    return widgets::shades_of(palette).good;
 }
 
 QColor faint_text(QPalette const& palette) {

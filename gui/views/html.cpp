@@ -4,6 +4,7 @@
 #include "gui/views/colours.h"
 
 #include <QCoreApplication>
+#include <QStringList>
 #include <QUrl>
 
 namespace lastref::gui {
@@ -114,6 +115,20 @@ QString finding_html(finding_row const& f, QPalette const& palette) {
     if (!f.holders.empty()) out += heading(tr("Who holds it")) + list(f.holders);
     if (!f.sites.empty()) out += heading(tr("Where")) + sites_html(f.sites, palette);
     return out + consequences_html(f, palette) + sure_html(f);
+}
+
+QString call_html(call_details_row const& call, QPalette const& palette) {
+    auto out = QStringLiteral("<p style=\"margin-bottom:2px\"><b>%1</b> %2")
+                   .arg(escaped(call.entry_point), escaped(call.where));
+    if (!call.result.empty())
+        out +=
+            QStringLiteral(": ") + coloured(escaped(call.result), severity_colour(findings::severity::error, palette));
+    QStringList facts;
+    for (auto const& [name, value] : call.facts) facts << QStringLiteral("%1 %2").arg(escaped(name), escaped(value));
+    if (!facts.isEmpty()) out += QStringLiteral("<br>") + coloured(facts.join(QStringLiteral(" · ")), faint(palette));
+    out += QStringLiteral("</p>");
+    if (call.stack.empty()) return out + coloured(tr("No stack was recorded of this call."), faint(palette));
+    return out + stack_html(call.stack, palette);
 }
 
 source_place source_of_link(QString const& link) {

@@ -12,6 +12,8 @@ namespace lastref::gui {
 QString finding_html(finding_row const& finding, QPalette const& palette);
 QString stack_html(std::vector<stack_row> const& stack, QPalette const& palette);
 
+QString call_html(call_details_row const& call, QPalette const& palette);
+
 QString escaped(std::string const& text);
 
 // The pair of a "source:" link; empty file where it is none.

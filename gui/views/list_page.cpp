@@ -83,7 +83,7 @@ void list_page::show_trace(trace_pointer const& trace) {
     if (fresh) row_chosen(std::nullopt);
     if (!fitted_ && filtered_.rowCount() > 0) {
         fitted_ = true;
-        view_->fit_columns(460);
+        view_->fit_columns(400);
     }
 }
 

@@ -5,15 +5,19 @@
 #include "gui/views/calls_page.h"
 #include "gui/views/colours.h"
 #include "gui/views/compare_page.h"
+#include "gui/views/deferred_page.h"
 #include "gui/views/filter_bar.h"
 #include "gui/views/findings_page.h"
 #include "gui/views/losses_page.h"
+#include "gui/views/memory_page.h"
 #include "gui/views/message_bar.h"
 #include "gui/views/outstanding_page.h"
 #include "gui/views/overview_page.h"
 #include "gui/views/recent_files.h"
 #include "gui/views/record_dialog.h"
 #include "gui/views/start_page.h"
+#include "gui/views/timeline_page.h"
+#include "gui/widgets/picture.h"
 
 #include <QAction>
 #include <QCloseEvent>
@@ -127,6 +131,9 @@ void main_window::make_pages() {
     add_page(new overview_page(this));
     add_page(new findings_page(this));
     add_page(new outstanding_page(this));
+    add_page(new deferred_page(this));
+    add_page(new memory_page(this));
+    add_page(new timeline_page(this));
     add_page(new calls_page(this));
     add_page(new compare_page(this));
     auto* const losses = new losses_page(this);
@@ -220,6 +227,8 @@ void main_window::make_file_menu() {
     file->addSeparator();
     export_ = add_action(file, tr("&Export the table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_E),
                          &main_window::choose_export);
+    add_action(file, tr("Export the &picture as PNG…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
+               &main_window::choose_picture);
     file->addSeparator();
     auto* const quit = file->addAction(tr("&Quit"));
     quit->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Q));
@@ -356,9 +365,8 @@ void main_window::show_finding(std::size_t finding) {
 }
 
 void main_window::show_event(qint64 event) {
-    auto* const to = page_of(page_id::calls);
     show_page(page_id::calls);
-    if (to) to->choose_event(store::event_id{event});
+    for (auto* const each : pages_) each->choose_event(store::event_id{event});  // the timeline marks it too
 }
 
 void main_window::add_filter(filter const& f) {
@@ -434,6 +442,18 @@ void main_window::choose_export() {
         statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
     else
         message_bar_->show_message(tr("%1 could not be written.").arg(path));
+}
+
+void main_window::choose_picture() {
+    if (!current_page()) return;
+    auto const path = QFileDialog::getSaveFileName(this, tr("Export the picture"), QStringLiteral("lastref.png"),
+                                                   tr("Pictures (*.png)"));
+    if (path.isEmpty()) return;
+    auto const problem = widgets::save_png(current_page()->picture(), path);
+    if (problem.isEmpty())
+        statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+    else
+        message_bar_->show_message(problem);
 }
 
 bool main_window::export_table(QString const& path) {

@@ -68,6 +68,7 @@ class main_window : public QMainWindow {
     void choose_file();
     void choose_suppressions();
     void choose_export();
+    void choose_picture();
     void record_something();
     void reload() { session_.reload(); }
     void focus_search();

@@ -1,6 +1,7 @@
 #include "gui/views/overview_page.h"
 
 #include "gui/models/roles.h"
+#include "gui/views/chart_group.h"
 #include "gui/views/colours.h"
 #include "gui/views/overview_delegate.h"
 #include "gui/views/table_view.h"
@@ -56,6 +57,7 @@ overview_page::overview_page(QWidget* parent)
       below_(new QLabel(this)),
       facts_(new QHBoxLayout),
       lines_(new QListWidget(this)),
+      charts_(new chart_group(this, Qt::Horizontal)),
       process_view_(new table_view(tr("Processes"), this)) {
     auto font = headline_->font();
     font.setPointSize(font.pointSize() + 8);
@@ -70,6 +72,11 @@ overview_page::overview_page(QWidget* parent)
     connect(lines_, &QListWidget::itemActivated, this, &overview_page::follow);
     connect(lines_, &QListWidget::itemClicked, this, &overview_page::follow);
     process_view_->setRootIsDecorated(false);
+    process_view_->setMinimumHeight(50);
+    lines_->setMinimumHeight(80);
+    charts_->add_chart(tr("Outstanding payloads over time"));
+    charts_->add_chart(tr("Memory over time"));
+    connect(charts_, &chart_group::hovered, this, &page::told);
 
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 16);
@@ -78,7 +85,8 @@ overview_page::overview_page(QWidget* parent)
     layout->addWidget(below_);
     layout->addLayout(facts_);
     layout->addWidget(heading(tr("Worst first"), this));
-    layout->addWidget(lines_, 3);
+    layout->addWidget(lines_, 4);
+    layout->addWidget(charts_, 3);
     layout->addWidget(heading(tr("Processes"), this));
     layout->addWidget(process_view_, 1);
 }
@@ -95,6 +103,10 @@ void overview_page::show_trace(trace_pointer const& trace) {
     shown_ = trace ? overview_of(*trace) : overview{};
     headline_->setText(shown_.headline);
     below_->setText(shown_.below);
+    if (trace) {
+        charts_->charts()[0]->set_scene(trace->curves, trace->curves->payloads);
+        charts_->charts()[1]->set_scene(trace->curves, trace->curves->memory);
+    }
     paint_headline();
     show_facts();
     show_lines();

@@ -13,6 +13,7 @@ class QVBoxLayout;
 
 namespace lastref::gui {
 
+class chart_group;
 class table_view;
 
 class overview_page : public page {
@@ -43,6 +44,7 @@ class overview_page : public page {
     QLabel* below_;
     QHBoxLayout* facts_;
     QListWidget* lines_;
+    chart_group* charts_;
     table_view* process_view_;
     table_pointer processes_;
 };

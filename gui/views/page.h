@@ -27,6 +27,9 @@ class page : public QWidget {
     virtual QAbstractItemModel const* exported() const { return nullptr; }
     virtual int rows() const;  // of that table
 
+    // What of the page makes a picture; the page as it is where that is all of it.
+    virtual QWidget& picture() { return *this; }
+
     virtual void choose_finding(std::size_t) {}
     virtual void choose_event(store::event_id) {}
 

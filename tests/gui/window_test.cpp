@@ -22,17 +22,22 @@
 #include <QToolButton>
 #include <QUrl>
 
+#include "gui/views/call_details.h"
 #include "gui/views/calls_page.h"
+#include "gui/views/chart_group.h"
 #include "gui/views/compare_page.h"
 #include "gui/views/editor.h"
 #include "gui/views/finding_details.h"
 #include "gui/views/findings_page.h"
 #include "gui/views/history.h"
+#include "gui/views/memory_page.h"
 #include "gui/views/outstanding_page.h"
 #include "gui/views/overview_page.h"
 #include "gui/views/record_dialog.h"
 #include "gui/views/screenshots.h"
 #include "gui/views/table_view.h"
+#include "gui/views/timeline_page.h"
+#include "gui/widgets/timeline_view.h"
 #include "tests/gui/example_trace.h"
 #include "tests/gui/waiting.h"
 
@@ -176,6 +181,39 @@ TEST_F(open_window, a_link_shows_the_call) {
     Q_EMIT window.page_of(page_id::findings)->event_asked(3);
     EXPECT_EQ(window.current_page(), &calls);
     EXPECT_EQ(calls.view().currentIndex().row(), 2);
+}
+
+TEST_F(open_window, the_timeline_marks_the_call_and_tells_of_it) {
+    auto& timeline = page_as<timeline_page>(page_id::timeline);
+    Q_EMIT window.page_of(page_id::findings)->event_asked(7);
+    window.show_page(page_id::timeline);
+    EXPECT_EQ(timeline.view().selected_event(), 7);
+    EXPECT_TRUE(test::wait_for([&] { return timeline.details().text().contains("cuUserObjectCreate"); }));
+    window.work().reload();
+    test::run_events(200);
+    EXPECT_EQ(timeline.view().selected_event(), 7) << "it stays chosen when the trace is read again";
+}
+
+TEST_F(open_window, what_is_seen_of_the_timeline_becomes_a_filter) {
+    auto& timeline = page_as<timeline_page>(page_id::timeline);
+    window.show_page(page_id::timeline);
+    timeline.view().show_range(900'000, 2'100'000);
+    for (auto* const button : timeline.findChildren<QPushButton*>())
+        if (button->text().contains("seen")) button->click();
+    ASSERT_TRUE(window.filters().of(filter_kind::time));
+    auto& calls = page_as<calls_page>(page_id::calls);
+    EXPECT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 2; })) << calls.rows();
+}
+
+TEST_F(open_window, charts_of_a_page_show_the_same_time) {
+    auto& memory = page_as<memory_page>(page_id::memory);
+    window.show_page(page_id::memory);
+    auto const& charts = memory.charts().charts();
+    ASSERT_EQ(charts.size(), 2u);
+    charts[0]->show_range(2'000'000, 5'000'000);
+    EXPECT_EQ(charts[1]->visible_from(), 2'000'000);
+    charts[1]->show_range(3'000'000, 4'000'000);
+    EXPECT_EQ(charts[0]->visible_to(), 4'000'000);
 }
 
 TEST_F(open_window, calls_sort_by_a_click_on_the_header) {
