@@ -68,6 +68,14 @@ std::string value_text(std::uint64_t value, unit of) {
     return findings::counted(static_cast<std::int64_t>(value));
 }
 
+std::string length_text(store::time_ns length) {
+    auto const u = unit_for(length);
+    auto const value = static_cast<double>(length) / static_cast<double>(u.length);
+    // Four digits say enough.
+    auto const digits = value >= 100 ? 1 : value >= 10 ? 2 : 3;
+    return decimal(std::round(value * std::pow(10, digits)) / std::pow(10, digits), u.name);
+}
+
 std::vector<value_tick> value_ticks(std::uint64_t greatest, unit of, int most) {
     auto const least = std::max(static_cast<double>(greatest) / std::max(most, 1), 1.0);
     auto const step =

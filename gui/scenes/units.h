@@ -23,6 +23,9 @@ struct time_axis {
 // At most `most` ticks at round times.
 time_axis time_ticks(store::time_ns from, store::time_ns to, int most);
 
+// A length in the greatest unit that it has at least one of: "2 ms", "1.118 s".
+std::string length_text(store::time_ns length);
+
 enum class unit : std::uint8_t { count, bytes };
 
 struct value_tick {

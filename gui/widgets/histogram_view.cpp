@@ -1,6 +1,5 @@
 #include "gui/widgets/histogram_view.h"
 
-#include "analyzer/findings/wording.h"
 #include "gui/widgets/axis.h"
 #include "gui/widgets/colours.h"
 
@@ -13,14 +12,6 @@
 #include <algorithm>
 
 namespace lastref::gui::widgets {
-namespace {
-
-QString length_text(time_ns length) {
-    return text(findings::duration_text(length));
-}
-
-}  // namespace
-
 histogram_view::histogram_view(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
@@ -42,16 +33,24 @@ void histogram_view::set_scene(std::shared_ptr<scenes::histogram const> scene) {
         for (auto const& bin : scene_->bins) most = std::max(most, bin.count);
     ticks_ = scenes::value_ticks(most, scenes::unit::count, 4);
     setAccessibleName(scene_ ? text(scene_->title) : tr("Histogram"));
-    setAccessibleDescription(scene_
-                                 ? tr("%Ln payload(s), median %1, longest %2", nullptr, static_cast<int>(scene_->count))
-                                       .arg(length_text(scene_->median), length_text(scene_->longest))
-                                 : QString());
+    setAccessibleDescription(summary());
     update();
+}
+
+QString histogram_view::summary() const {
+    if (!scene_ || scene_->count == 0) return {};
+    auto const longest = text(scenes::length_text(scene_->longest));
+    if (scene_->count == 1) return tr("one payload, %1").arg(longest);
+    return tr("%1 payloads, median %2, longest %3")
+        .arg(text(scenes::value_text(scene_->count, scenes::unit::count)), text(scenes::length_text(scene_->median)),
+             longest);
 }
 
 QString histogram_view::text_of(std::size_t bin) const {
     auto const& b = scene_->bins[bin];
-    return tr("%1 to %2: %Ln time(s)", nullptr, static_cast<int>(b.count)).arg(length_text(b.from), length_text(b.to));
+    auto const between = tr("%1 to %2").arg(text(scenes::length_text(b.from)), text(scenes::length_text(b.to)));
+    if (b.count == 1) return tr("%1: once").arg(between);
+    return tr("%1: %2 times").arg(between, text(scenes::value_text(b.count, scenes::unit::count)));
 }
 
 // --- painting ------------------------------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ QRect histogram_view::plot() const {
     auto const metrics = fontMetrics();
     int widest = 0;
     for (auto const& tick : ticks_) widest = std::max(widest, metrics.horizontalAdvance(text(tick.text)));
-    return rect().adjusted(widest + 16, metrics.height() * 2, -12, -metrics.height() - 10);
+    return rect().adjusted(widest + 16, metrics.height() * 5 / 2, -12, -metrics.height() - 10);
 }
 
 QRectF histogram_view::bar(std::size_t bin) const {
@@ -84,7 +83,7 @@ void histogram_view::paintEvent(QPaintEvent*) {
     draw_axes(painter);
     draw_bars(painter);
     painter.setPen(faint);
-    auto words = accessibleDescription();
+    auto words = summary();
     if (scene_->inferred) words += tr("; which memory belongs to which payload is inferred");
     QRect const head(8, 4, width() - 16, fontMetrics().height());
     painter.drawText(head, Qt::AlignVCenter, fontMetrics().elidedText(words, Qt::ElideRight, head.width()));
@@ -106,7 +105,7 @@ void histogram_view::draw_axes(QPainter& painter) const {
     }
     int free = 0;  // texts must not lie over each other
     for (std::size_t i = 0; i < scene_->bins.size(); ++i) {
-        auto const words = length_text(scene_->bins[i].from);
+        auto const words = text(scenes::length_text(scene_->bins[i].from));
         auto const wide = fontMetrics().horizontalAdvance(words);
         auto const x = static_cast<int>(bar(i).left()) - 1;
         painter.setPen(colours.grid);

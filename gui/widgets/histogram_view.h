@@ -39,6 +39,7 @@ class histogram_view : public QWidget {
     bool event(QEvent* event) override;
 
   private:
+    QString summary() const;
     QRect plot() const;
     QRectF bar(std::size_t bin) const;
     std::optional<std::size_t> bin_at(QPoint const& at) const;

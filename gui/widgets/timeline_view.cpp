@@ -21,7 +21,7 @@ bool has_depth(scenes::track const& t) {
 }
 
 QString length_text(time_ns length) {
-    return text(findings::duration_text(length));
+    return text(scenes::length_text(length));
 }
 
 }  // namespace
@@ -223,8 +223,8 @@ QString timeline_view::tip(QPoint const& at) const {
     auto const& b = found->block;
     auto const when = text(findings::time_text(b.begin));
     if (b.calls > 1)
-        return tr("%Ln call(s) within %1, from %2 on", nullptr, static_cast<int>(b.calls))
-            .arg(length_text(b.end - b.begin), when);
+        return tr("%1 calls within %2, from %3 on")
+            .arg(text(findings::counted(std::int64_t{b.calls})), length_text(b.end - b.begin), when);
     auto const& s = scene_->at(track, b.entry);
     auto words = text(scene_->name_of(track, s)) + QLatin1Char('\n') + tr("on %1, at %2").arg(text(track.name), when);
     if (s.open())

@@ -61,4 +61,26 @@ std::string text_of(curves const& scene) {
     return out + text_of(scene.clean_up);
 }
 
+std::string text_of(payload_story const& scene) {
+    auto out = fmt::format("user object {:#x} of payload {:#x}, {} bytes, created at {} ms (event {})\n", scene.handle,
+                           scene.payload, scene.bytes, ms(scene.created_at), scene.created.value);
+    for (auto const& h : scene.holders) {
+        out += fmt::format("  {}", h.name);
+        if (h.made_at > 0) out += fmt::format(", made at {} ms", ms(h.made_at));
+        if (h.gone_at) out += fmt::format(", gone at {} ms", ms(*h.gone_at));
+        if (h.source) out += fmt::format(", from {}", scene.holders[*h.source].name);
+        if (h.launches > 0) out += fmt::format(", {} launches, last on {}", h.launches, h.last_stream);
+        out += ":";
+        for (auto const& r : h.references) out += fmt::format(" {} at {} ms", r.count, ms(r.at));
+        out += '\n';
+    }
+    return out + "  " + scene.verdict() + "\n";
+}
+
+std::string text_of(payload_stories const& scene) {
+    std::string out;
+    for (std::size_t i = 0; i < scene.payloads().size(); ++i) out += text_of(*scene.story(i));
+    return out;
+}
+
 }  // namespace lastref::test

@@ -67,6 +67,32 @@ void write_small_program(trace_builder& t) {
     t.ends("clean");
 }
 
+void write_many_holders(trace_builder& t) {
+    auto main = t.thread("main");
+    main.use(t.context()).in({"attach", "main"});
+    t.phase("driver_initialized");
+    main.call("cuStreamCreate", {.object = 0x50});
+    main.call("cuMemAlloc_v2", {.object = payload, .size = 16 * mib});
+    main.call("cuUserObjectCreate", {.object = object, .other = payload, .size = 2});
+    main.call("cuGraphCreate", {.object = graph});
+    main.call("cuGraphRetainUserObject", {.object = object, .other = graph, .size = 1, .extra = 1});
+    main.call("cuGraphClone", {.object = 0x92, .other = graph});
+    main.call("cuGraphInstantiateWithFlags", {.object = exec, .other = graph});
+    main.call("cuGraphInstantiateWithFlags", {.object = 0x93, .other = 0x92});
+    main.call("cuGraphDestroy", {.object = 0x92});
+    for (int i = 0; i < 3; ++i) main.call("cuGraphLaunch", {.stream = 0x50, .object = exec});
+    t.wait_ms(5);
+    main.call("cuGraphExecDestroy", {.object = exec});
+    t.wait_ms(10);
+    main.call("cuStreamSynchronize", {.stream = 0x50});
+    main.call("cuUserObjectRelease", {.object = object, .size = 1});
+    t.wait_ms(20);
+    main.call("cuGraphDestroy", {.object = graph});
+    t.phase("exit_begin");
+    t.phase("end");
+    t.ends("clean");
+}
+
 void write_many_calls(trace_builder& t, int calls) {
     auto main = t.thread("main");
     auto worker = t.thread("worker");

@@ -10,6 +10,10 @@ namespace lastref::test {
 // that races, and an orderly end with a late release.
 void write_small_program(trace_builder& t);
 
+// A payload that the program, a graph with a child, its clone and two executable graphs hold; one of these is destroyed
+// while it runs, the other stays.
+void write_many_holders(trace_builder& t);
+
 // `calls` calls on two threads and four streams.
 void write_many_calls(trace_builder& t, int calls);
 

@@ -33,6 +33,13 @@ TEST(units, close_ticks_count_from_a_base) {
     EXPECT_EQ(texts(time_ticks(100 * s, 100 * s + 30'000'000, 3)), "100 s: +0 ms +10 ms +20 ms +30 ms");
 }
 
+TEST(units, lengths) {
+    EXPECT_EQ(length_text(0), "0 ns");
+    EXPECT_EQ(length_text(5'000'000), "5 ms");
+    EXPECT_EQ(length_text(1'118'234'567), "1.118 s");
+    EXPECT_EQ(length_text(123'456), "123.5 µs");
+}
+
 TEST(units, no_range_no_ticks) {
     EXPECT_TRUE(time_ticks(5, 5, 4).ticks.empty());
     EXPECT_TRUE(time_ticks(5, 9, 0).ticks.empty());

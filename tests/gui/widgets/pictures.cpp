@@ -8,6 +8,8 @@
 #include "gui/scenes/timeline_builder.h"
 #include "gui/widgets/chart_view.h"
 #include "gui/widgets/histogram_view.h"
+#include "gui/widgets/holder_chain.h"
+#include "gui/widgets/holder_lanes.h"
 #include "gui/widgets/picture.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/scenes/samples.h"
@@ -72,6 +74,24 @@ void draw_curves(pictures const& out, store::trace const& trace) {
     out.take(bars, "histogram-many", {700, 260});
 }
 
+void draw_stories(pictures const& out, scenes::payload_stories const& stories, QString const& name) {
+    for (std::size_t i = 0; i < stories.payloads().size() && i < 4; ++i) {
+        widgets::holder_lanes lanes;
+        lanes.set_scene(stories.story(i));
+        out.take(lanes, QString("holder-lanes-%1-%2").arg(name).arg(i), {900, 200});
+        widgets::holder_chain chain;
+        chain.set_scene(stories.story(i));
+        out.take(chain, QString("holder-chain-%1-%2").arg(name).arg(i), {900, 200});
+    }
+}
+
+void draw_holders(pictures const& out, store::trace const& trace) {
+    test::trace_builder many;
+    test::write_many_holders(many);
+    draw_stories(out, *scenes::build_payload_stories(store::trace::open(many.finish())), "many");
+    draw_stories(out, *scenes::build_payload_stories(trace), "demo");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,6 +105,7 @@ int main(int argc, char** argv) {
         pictures const out{QDir(argv[2]), dark ? "dark" : "light"};
         draw_timeline(out, trace);
         draw_curves(out, trace);
+        draw_holders(out, trace);
     }
     return 0;
 }
