@@ -83,6 +83,8 @@ class trace_reading {
             out.push_back({std::make_unique<outstanding_collector>(file, out_->outstanding), {}});
             out.push_back(building(std::make_unique<scenes::timeline_builder>(file.trace), out_->timeline));
             out.push_back(building(std::make_unique<scenes::curves_builder>(file.trace, file.links), out_->curves));
+            out.push_back(building(std::make_unique<scenes::holders_builder>(file.trace, file.accountant, file.links),
+                                   out_->stories));
             return out;
         };
     }

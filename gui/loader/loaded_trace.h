@@ -9,6 +9,7 @@
 #include "gui/loader/call_index.h"
 #include "gui/loader/rows.h"
 #include "gui/scenes/curves.h"
+#include "gui/scenes/holders.h"
 #include "gui/scenes/timeline.h"
 
 #include <memory>
@@ -50,6 +51,7 @@ class loaded_trace {
 
     std::shared_ptr<scenes::call_timeline const> timeline;
     std::shared_ptr<scenes::curves const> curves;
+    std::shared_ptr<scenes::payload_stories const> stories;  // of user objects
 
     store::thread const* find(store::thread_id id) const;
     store::process const* find(store::process_id id) const;

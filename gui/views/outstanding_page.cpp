@@ -3,10 +3,11 @@
 #include "gui/models/words.h"
 #include "gui/views/editor.h"
 #include "gui/views/html.h"
+#include "gui/views/payload_view.h"
 
+#include <QSplitter>
 #include <QTextBrowser>
 #include <QUrl>
-#include <QVBoxLayout>
 
 namespace lastref::gui {
 namespace {
@@ -29,15 +30,18 @@ QString line(QString const& title, QString const& text) {
 
 outstanding_page::outstanding_page(QWidget* parent)
     : list_page(tr("Outstanding objects"), tr("nothing outstanding"), groupings(), parent),
-      text_(new QTextBrowser(this)) {
+      text_(new QTextBrowser(this)),
+      story_(new payload_view(this)) {
     text_->setAccessibleName(tr("Details of the object"));
     text_->setOpenLinks(false);
     text_->document()->setDocumentMargin(10);
     connect(text_, &QTextBrowser::anchorClicked, this, [this](QUrl const& url) { follow(url.toString()); });
-    auto* const side = new QWidget(this);
-    below_ = new QVBoxLayout(side);
-    below_->setContentsMargins(0, 0, 0, 0);
-    below_->addWidget(text_);
+    connect(story_, &payload_view::event_asked, this, &page::event_asked);
+    connect(story_, &payload_view::hovered, this, &page::told);
+    auto* const side = new QSplitter(Qt::Vertical, this);
+    side->addWidget(text_);
+    side->addWidget(story_);
+    side->setChildrenCollapsible(false);
     add_details(side);
     group_by(0);
 }
@@ -90,6 +94,7 @@ QString outstanding_page::html(outstanding_row const& row, QString const& stack)
 
 void outstanding_page::row_chosen(std::optional<std::size_t> row) {
     stacks_.cancel();
+    show_story(row && trace() ? &trace()->outstanding[*row] : nullptr);
     if (!row || !trace()) {
         text_->setHtml(
             QStringLiteral("<p>%1</p>").arg(tr("Choose an object to see who holds it and where it was made.")));
@@ -98,6 +103,13 @@ void outstanding_page::row_chosen(std::optional<std::size_t> row) {
     auto const& chosen = trace()->outstanding[*row];
     text_->setHtml(html(chosen, tr("<p>looking up the stack …</p>")));
     show_stack(chosen);
+}
+
+// Only payloads have holders.
+void outstanding_page::show_story(outstanding_row const* row) {
+    auto const found = row ? trace()->stories->find(row->event) : std::nullopt;
+    story_->setVisible(found.has_value());
+    if (found) story_->show_story(trace()->stories->story(*found));
 }
 
 // Names take a moment where a file of debug information has to be opened first.

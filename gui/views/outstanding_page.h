@@ -4,12 +4,11 @@
 #include "gui/loader/background.h"
 #include "gui/views/list_page.h"
 
-class QLabel;
-class QPushButton;
 class QTextBrowser;
-class QVBoxLayout;
 
 namespace lastref::gui {
+
+class payload_view;
 
 class outstanding_page : public list_page {
     Q_OBJECT
@@ -30,8 +29,10 @@ class outstanding_page : public list_page {
     void follow(QString const& link);
     QString html(outstanding_row const& row, QString const& stack) const;
 
+    void show_story(outstanding_row const* row);
+
     QTextBrowser* text_;
-    QVBoxLayout* below_;
+    payload_view* story_;
     background stacks_;
 };
 
