@@ -83,4 +83,20 @@ std::string text_of(payload_stories const& scene) {
     return out;
 }
 
+std::string text_of(hazard const& scene) {
+    auto out = fmt::format("{}: {}\n", scene.rule, scene.title);
+    for (auto const& lane : scene.lanes) out += fmt::format("  lane {}\n", lane.name);
+    for (std::size_t i = 0; i < scene.points.size(); ++i) {
+        for (auto const& gap : scene.gaps)
+            if (gap.before_column == scene.points[i].column) out += fmt::format("  … {} left out\n", gap.calls);
+        auto const& p = scene.points[i];
+        out += fmt::format("  {} [{}] {}{}{}, event {}{}\n", i, scene.lanes[p.lane].name, p.role,
+                           p.role.empty() ? "" : ": ", p.name, p.event.value,
+                           p.caller ? " by " + scene.lanes[*p.caller].name : std::string());
+    }
+    for (auto const& edge : scene.edges) out += fmt::format("  order {} → {}\n", edge.from, edge.to);
+    if (scene.missing) out += fmt::format("  missing {} → {}\n", scene.missing->from, scene.missing->to);
+    return out;
+}
+
 }  // namespace lastref::test

@@ -93,6 +93,24 @@ void write_many_holders(trace_builder& t) {
     t.ends("clean");
 }
 
+void write_two_streams(trace_builder& t, bool ordered, int in_between) {
+    auto main = t.thread("main");
+    auto worker = t.thread("worker");
+    auto const context = t.context();
+    main.use(context).in({"step", "main"});
+    worker.use(context).in({"drop", "worker_loop"});
+    main.call("cuStreamCreate", {.object = 0x50, .extra = 1});
+    main.call("cuStreamCreate", {.object = 0x60, .extra = 1});
+    main.call("cuEventCreate", {.object = 0xe0});
+    main.call("cuMemAllocAsync", {.stream = 0x50, .object = payload, .size = 4 * mib});
+    main.call("cuMemsetD8Async", {.stream = 0x50, .object = payload + 64, .size = mib});
+    for (int i = 0; i < in_between; ++i) main.call("cuLaunchKernel", {.stream = i % 2 == 0 ? 0x50u : 0x60u});
+    main.call("cuEventRecord", {.stream = 0x50, .object = 0xe0});
+    if (ordered) worker.call("cuStreamWaitEvent", {.stream = 0x60, .object = 0xe0});
+    worker.call("cuMemFreeAsync", {.stream = 0x60, .object = payload});
+    t.ends("clean");
+}
+
 void write_many_calls(trace_builder& t, int calls) {
     auto main = t.thread("main");
     auto worker = t.thread("worker");

@@ -14,6 +14,9 @@ void write_small_program(trace_builder& t);
 // while it runs, the other stays.
 void write_many_holders(trace_builder& t);
 
+// Memory that one stream uses and another frees; `ordered` by an event, or not at all. Much else happens in between.
+void write_two_streams(trace_builder& t, bool ordered, int in_between);
+
 // `calls` calls on two threads and four streams.
 void write_many_calls(trace_builder& t, int calls);
 

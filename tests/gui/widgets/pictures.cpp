@@ -5,8 +5,11 @@
 
 #include <cstdio>
 
+#include "analyzer/detectors/analysis.h"
+#include "gui/scenes/hazard.h"
 #include "gui/scenes/timeline_builder.h"
 #include "gui/widgets/chart_view.h"
+#include "gui/widgets/hazard_view.h"
 #include "gui/widgets/histogram_view.h"
 #include "gui/widgets/holder_chain.h"
 #include "gui/widgets/holder_lanes.h"
@@ -92,6 +95,17 @@ void draw_holders(pictures const& out, store::trace const& trace) {
     draw_stories(out, *scenes::build_payload_stories(trace), "demo");
 }
 
+void draw_hazards(pictures const& out, store::trace const& trace) {
+    int number = 0;
+    for (auto const& found : detectors::analyse(trace).found) {
+        auto const asked = scenes::request_of(found);
+        if (!scenes::is_about_order(asked.rule)) continue;
+        widgets::hazard_view view;
+        view.set_scene(scenes::build_hazard(trace, asked));
+        out.take(view, QString("hazard-%1").arg(number++), {1150, 320});
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +120,7 @@ int main(int argc, char** argv) {
         draw_timeline(out, trace);
         draw_curves(out, trace);
         draw_holders(out, trace);
+        draw_hazards(out, trace);
     }
     return 0;
 }
