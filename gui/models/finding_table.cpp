@@ -44,9 +44,7 @@ table_of<row>::columns columns() {
     };
 }
 
-}  // namespace
-
-table_pointer finding_table(trace_pointer const& trace) {
+table_of<row>::description description() {
     table_of<row>::description what;
     what.shown = columns();
     what.facets_of = facets_of;
@@ -54,7 +52,19 @@ table_pointer finding_table(trace_pointer const& trace) {
                     filter_kind::rule};
     what.severity = [](row const& f) { return static_cast<int>(f.severity); };
     what.event = [](row const& f) { return f.sites.empty() ? 0 : qint64{f.sites.front().event.value}; };
-    return std::make_unique<table_of<row>>(trace, trace->findings, std::move(what));
+    return what;
+}
+
+}  // namespace
+
+table_pointer finding_table(trace_pointer const& trace) {
+    return std::make_unique<table_of<row>>(trace, trace->findings, description());
+}
+
+table_pointer finding_table(trace_pointer const& trace, std::vector<std::size_t> const& which) {
+    auto const rows = std::make_shared<std::vector<row>>();
+    for (auto const i : which) rows->push_back(trace->findings[i]);
+    return std::make_unique<table_of<row>>(rows, *rows, description());
 }
 
 }  // namespace lastref::gui

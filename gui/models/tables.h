@@ -6,6 +6,7 @@
 #include "gui/models/table.h"
 
 #include <memory>
+#include <vector>
 
 namespace lastref::gui {
 
@@ -16,6 +17,7 @@ enum class finding_column { title, rule, place, count, bytes, first_seen, state,
 enum class outstanding_column { kind, site, bytes, age, holder, handle, created, thread, process, rule };
 
 table_pointer finding_table(trace_pointer const& trace);
+table_pointer finding_table(trace_pointer const& trace, std::vector<std::size_t> const& which);  // of its findings
 table_pointer outstanding_table(trace_pointer const& trace);
 table_pointer loss_table(trace_pointer const& trace);  // every named loss, zero ones too
 table_pointer suppression_table(trace_pointer const& trace);

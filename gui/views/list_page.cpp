@@ -23,7 +23,8 @@ list_page::list_page(QString const& name, QString const& nothing, std::vector<gr
       group_box_(new QComboBox(this)),
       count_(new QLabel(this)),
       above_(new QHBoxLayout),
-      splitter_(new QSplitter(Qt::Horizontal, this)) {
+      whole_(new QSplitter(Qt::Vertical, this)),
+      splitter_(new QSplitter(Qt::Horizontal, whole_)) {
     groups_.set_source(&filtered_);
     view_->setModel(&groups_);
     view_->setSortingEnabled(true);
@@ -37,7 +38,8 @@ list_page::list_page(QString const& name, QString const& nothing, std::vector<gr
     splitter_->setChildrenCollapsible(false);
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter_);
+    whole_->setChildrenCollapsible(false);
+    layout->addWidget(whole_);
 }
 
 QWidget* list_page::make_list(std::vector<grouping> const& groupings) {
@@ -73,6 +75,11 @@ void list_page::add_details(QWidget* details) {
     splitter_->setStretchFactor(0, 1);
     splitter_->setStretchFactor(1, 1);
     splitter_->setSizes({5500, 4500});  // shares: the splitter scales them to its width
+}
+
+void list_page::add_below(QWidget* widget, int percent) {
+    whole_->addWidget(widget);
+    whole_->setSizes({100 * (100 - percent), 100 * percent});
 }
 
 void list_page::show_trace(trace_pointer const& trace) {
@@ -140,7 +147,7 @@ void list_page::tell_count() {
     if (all == 0)
         count_->setText(nothing_);
     else if (shown == all)
-        count_->setText(tr("%1 rows").arg(count_text(static_cast<std::uint64_t>(all))));
+        count_->setText(all == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(static_cast<std::uint64_t>(all))));
     else
         count_->setText(
             tr("%1 of %2 rows")

@@ -46,7 +46,8 @@ class list_page : public page {
     std::optional<std::size_t> chosen() const { return chosen_; }
     void choose_row(std::size_t row);
     void add_details(QWidget* details);
-    void add_above(QWidget* widget);  // beside the grouping
+    void add_below(QWidget* widget, int percent);  // of the height
+    void add_above(QWidget* widget);               // beside the grouping
 
   private:
     QWidget* make_list(std::vector<grouping> const& groupings);
@@ -64,6 +65,7 @@ class list_page : public page {
     QComboBox* group_box_;
     QLabel* count_;
     QHBoxLayout* above_;
+    QSplitter* whole_;
     QSplitter* splitter_;
     std::optional<std::size_t> chosen_;
     bool restoring_ = false;

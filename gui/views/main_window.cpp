@@ -8,6 +8,7 @@
 #include "gui/views/deferred_page.h"
 #include "gui/views/filter_bar.h"
 #include "gui/views/findings_page.h"
+#include "gui/views/hazards_page.h"
 #include "gui/views/losses_page.h"
 #include "gui/views/memory_page.h"
 #include "gui/views/message_bar.h"
@@ -131,6 +132,7 @@ void main_window::make_pages() {
     add_page(new overview_page(this));
     add_page(new findings_page(this));
     add_page(new outstanding_page(this));
+    add_page(new hazards_page(this));
     add_page(new deferred_page(this));
     add_page(new memory_page(this));
     add_page(new timeline_page(this));
@@ -150,7 +152,7 @@ void main_window::add_page(page* made) {
     shown_->addWidget(made);
     auto* const item = new QListWidgetItem(made->title(), navigation_);
     auto const number = pages_.size();
-    if (number <= 9) item->setToolTip(tr("Ctrl+%1").arg(number));
+    if (number <= 10) item->setToolTip(tr("Ctrl+%1").arg(number % 10));
     item->setSizeHint({0, fontMetrics().height() + 12});
     connect(made, &page::page_asked, this, &main_window::show_page);
     connect(made, &page::finding_asked, this, &main_window::show_finding);
@@ -200,8 +202,8 @@ void main_window::make_actions() {
     make_tool_bar();
     auto* const help = menuBar()->addMenu(tr("&Help"));
     add_action(help, tr("&About lastref"), {}, &main_window::about);
-    for (int number = 1; number <= 9; ++number) {
-        auto* const keys = new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)), this);
+    for (int number = 1; number <= 10; ++number) {
+        auto* const keys = new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number % 10)), this);
         connect(keys, &QShortcut::activated, this, [this, number] {
             auto const place = static_cast<std::size_t>(number) - 1;
             if (place < pages_.size() && current_page()) show_page(pages_[place]->id());

@@ -5,7 +5,6 @@
 #include "gui/views/html.h"
 #include "gui/views/payload_view.h"
 
-#include <QSplitter>
 #include <QTextBrowser>
 #include <QUrl>
 
@@ -38,11 +37,9 @@ outstanding_page::outstanding_page(QWidget* parent)
     connect(text_, &QTextBrowser::anchorClicked, this, [this](QUrl const& url) { follow(url.toString()); });
     connect(story_, &payload_view::event_asked, this, &page::event_asked);
     connect(story_, &payload_view::hovered, this, &page::told);
-    auto* const side = new QSplitter(Qt::Vertical, this);
-    side->addWidget(text_);
-    side->addWidget(story_);
-    side->setChildrenCollapsible(false);
-    add_details(side);
+    add_details(text_);
+    add_below(story_, 45);
+    story_->hide();
     group_by(0);
 }
 

@@ -7,7 +7,7 @@
 #include "gui/views/table_view.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
@@ -40,12 +40,11 @@ QPushButton* tile(overview_fact const& fact, QWidget* parent) {
     auto* const out = new QPushButton(parent);
     out->setAccessibleName(fact.number + QLatin1Char(' ') + fact.text);
     auto* const layout = new QVBoxLayout(out);
-    layout->setContentsMargins(8, 8, 8, 8);
+    layout->setContentsMargins(6, 6, 6, 6);
     layout->setSpacing(2);
     layout->addWidget(centred(fact.number, 6, out));
     layout->addWidget(centred(fact.text, 0, out));
-    out->setMinimumHeight(layout->sizeHint().height());
-    out->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    out->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     return out;
 }
 
@@ -55,8 +54,9 @@ overview_page::overview_page(QWidget* parent)
     : page(parent),
       headline_(new QLabel(this)),
       below_(new QLabel(this)),
-      facts_(new QHBoxLayout),
+      facts_(new QGridLayout),
       lines_(new QListWidget(this)),
+      process_heading_(heading(tr("Processes"), this)),
       charts_(new chart_group(this, Qt::Horizontal)),
       process_view_(new table_view(tr("Processes"), this)) {
     auto font = headline_->font();
@@ -87,7 +87,7 @@ overview_page::overview_page(QWidget* parent)
     layout->addWidget(heading(tr("Worst first"), this));
     layout->addWidget(lines_, 4);
     layout->addWidget(charts_, 3);
-    layout->addWidget(heading(tr("Processes"), this));
+    layout->addWidget(process_heading_);
     layout->addWidget(process_view_, 1);
 }
 
@@ -124,15 +124,32 @@ void overview_page::paint_headline() {
 }
 
 void overview_page::show_facts() {
-    while (auto* const item = facts_->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    for (auto* const old : tiles_) delete old;
+    tiles_.clear();
     for (auto const& fact : shown_.facts) {
         auto* const button = tile(fact, this);
         connect(button, &QPushButton::clicked, this, [this, to = fact.page] { Q_EMIT page_asked(to); });
-        facts_->addWidget(button);
+        tiles_.push_back(button);
     }
+    arrange_facts();
+}
+
+// In one row where there is room for the words, else in two.
+void overview_page::arrange_facts() {
+    int const columns = width() >= 900 ? 6 : 3;
+    for (int i = 0; i < static_cast<int>(tiles_.size()); ++i) {
+        auto* const button = tiles_[static_cast<std::size_t>(i)];
+        button->setFixedHeight(button->layout()->sizeHint().height());
+        facts_->addWidget(button, i / columns, i % columns);
+    }
+}
+
+void overview_page::resizeEvent(QResizeEvent* event) {
+    page::resizeEvent(event);
+    arrange_facts();
+    bool const tall = height() >= 560;
+    process_heading_->setVisible(tall);
+    process_view_->setVisible(tall);
 }
 
 void overview_page::show_lines() {

@@ -4,9 +4,11 @@
 #include "gui/models/tables.h"
 #include "gui/views/page.h"
 
+#include <vector>
+
 class QGridLayout;
-class QHBoxLayout;
 class QLabel;
+class QPushButton;
 class QListWidget;
 class QListWidgetItem;
 class QVBoxLayout;
@@ -32,9 +34,11 @@ class overview_page : public page {
 
   protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void show_facts();
+    void arrange_facts();
     void show_lines();
     void paint_headline();
     void follow(QListWidgetItem* item);
@@ -42,11 +46,13 @@ class overview_page : public page {
     overview shown_;
     QLabel* headline_;
     QLabel* below_;
-    QHBoxLayout* facts_;
+    QGridLayout* facts_;
     QListWidget* lines_;
+    QLabel* process_heading_;
     chart_group* charts_;
     table_view* process_view_;
     table_pointer processes_;
+    std::vector<QPushButton*> tiles_;
 };
 
 }  // namespace lastref::gui

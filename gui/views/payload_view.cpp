@@ -5,6 +5,7 @@
 
 #include <QLabel>
 #include <QScrollArea>
+#include <QSplitter>
 #include <QVBoxLayout>
 
 namespace lastref::gui {
@@ -31,11 +32,15 @@ payload_view::payload_view(QWidget* parent)
     connect(chain_, &widgets::holder_chain::holder_chosen, this, [this](qint64 event) {
         if (event != 0) Q_EMIT event_asked(event);
     });
+    auto* const beside = new QSplitter(Qt::Horizontal, this);
+    beside->addWidget(lanes_);
+    beside->addWidget(scrolled);
+    beside->setChildrenCollapsible(false);
+    beside->setSizes({4000, 6000});
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(verdict_);
-    layout->addWidget(lanes_, 1);
-    layout->addWidget(scrolled, 1);
+    layout->addWidget(beside, 1);
 }
 
 void payload_view::show_story(std::shared_ptr<scenes::payload_story const> const& story) {

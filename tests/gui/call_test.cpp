@@ -75,10 +75,10 @@ TEST_F(call_list, a_growing_trace_keeps_the_rows_that_were_read) {
 TEST_F(call_list, by_name_and_filter) {
     call_query query;
     query.text = "MEMFREE";
-    EXPECT_EQ(found(query)->size(), 2u);
+    EXPECT_EQ(found(query)->size(), 3u);
     query.text.clear();
     query.filters.add({filter_kind::thread, 2, 0, {}});
-    EXPECT_EQ(found(query)->size(), 2u);
+    EXPECT_EQ(found(query)->size(), 4u);
     query.filters.add({filter_kind::object, 0x20000, 0, {}});
     query.text = "alloc";
     auto const one = found(query);

@@ -36,6 +36,12 @@ void add_refused_free(thread_builder& worker) {
     worker.call("cuMemFreeAsync_ptsz", {.object = 0x20000, .result = 201, .stack = {"consume", "work"}});
 }
 
+void add_hazard(thread_builder& main, thread_builder& worker) {
+    worker.call("cuMemAllocAsync_ptsz", {.object = 0x30000, .size = 4096, .stack = {"produce", "work"}});
+    worker.call("cuMemsetD8Async_ptsz", {.object = 0x30000, .size = 4096, .stack = {"fill", "work"}});
+    main.call("cuMemFreeAsync_ptsz", {.object = 0x30000, .stack = {"consume", "main"}});
+}
+
 }  // namespace
 
 example_trace::example_trace() {
@@ -48,6 +54,7 @@ example_trace::example_trace() {
     auto worker = builder_.thread("worker");
     worker.use(context);
     add_refused_free(worker);
+    add_hazard(main, worker);
     builder_.loss("stacks_cut", 2);
     builder_.phase("exit_begin");
     builder_.ends("clean");

@@ -1,4 +1,5 @@
-// A small trace with something on every page: leaks, a refused free, a payload held by an executable graph, a loss.
+// A small trace with something on every page: leaks, a refused free, a payload held by an executable graph, a buffer of
+// one thread's default stream freed on another's, a loss.
 #pragma once
 
 #include "gui/loader/load.h"

@@ -29,14 +29,17 @@
 #include "gui/views/editor.h"
 #include "gui/views/finding_details.h"
 #include "gui/views/findings_page.h"
+#include "gui/views/hazards_page.h"
 #include "gui/views/history.h"
 #include "gui/views/memory_page.h"
 #include "gui/views/outstanding_page.h"
 #include "gui/views/overview_page.h"
+#include "gui/views/payload_view.h"
 #include "gui/views/record_dialog.h"
 #include "gui/views/screenshots.h"
 #include "gui/views/table_view.h"
 #include "gui/views/timeline_page.h"
+#include "gui/widgets/hazard_view.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/example_trace.h"
 #include "tests/gui/waiting.h"
@@ -124,7 +127,7 @@ TEST_F(open_window, filters_apply_to_every_page_and_chips_remove_them) {
     auto& calls = page_as<calls_page>(page_id::calls);
     auto const all = calls.rows();
     window.add_filter({filter_kind::thread, 2, 0, "thread worker"});
-    ASSERT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 2; })) << calls.rows();
+    ASSERT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 4; })) << calls.rows();
     EXPECT_EQ(page_as<outstanding_page>(page_id::outstanding).rows(), 1);
     for (auto* const chip : window.findChildren<QToolButton*>())
         if (chip->accessibleName() == "Remove the filter thread worker") chip->click();
@@ -135,10 +138,10 @@ TEST_F(open_window, filters_apply_to_every_page_and_chips_remove_them) {
 TEST_F(open_window, search_finds_in_every_page) {
     window.set_search(QStringLiteral("cuMemFree"));
     auto& calls = page_as<calls_page>(page_id::calls);
-    ASSERT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 2; }));
-    EXPECT_EQ(page_as<findings_page>(page_id::findings).rows(), 1);
+    ASSERT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 3; }));
+    EXPECT_EQ(page_as<findings_page>(page_id::findings).rows(), 1);  // its title names the call
     window.set_search({});
-    EXPECT_TRUE(test::wait_for([&] { return calls.rows() > 2; }));
+    EXPECT_TRUE(test::wait_for([&] { return calls.rows() > 3; }));
 }
 
 TEST_F(open_window, details_can_be_taken_along) {
@@ -203,6 +206,29 @@ TEST_F(open_window, what_is_seen_of_the_timeline_becomes_a_filter) {
     ASSERT_TRUE(window.filters().of(filter_kind::time));
     auto& calls = page_as<calls_page>(page_id::calls);
     EXPECT_TRUE(test::wait_for([&] { return !calls.searching() && calls.rows() == 2; })) << calls.rows();
+}
+
+TEST_F(open_window, a_hazard_is_drawn_with_the_order_that_is_missing) {
+    auto& page = page_as<hazards_page>(page_id::hazards);
+    window.show_page(page_id::hazards);
+    ASSERT_EQ(page.rows(), 1);
+    EXPECT_TRUE(test::wait_for([&] { return page.lanes().isVisible(); }));
+    EXPECT_TRUE(page.lanes().explanation().contains("default stream")) << page.lanes().explanation().toStdString();
+    Q_EMIT page.lanes().call_chosen(15);
+    EXPECT_EQ(window.current_page()->id(), page_id::calls);
+}
+
+TEST_F(open_window, a_payload_is_drawn_with_its_holders) {
+    auto& page = page_as<outstanding_page>(page_id::outstanding);
+    window.show_page(page_id::outstanding);
+    window.set_search(QStringLiteral("user object"));
+    auto* const story = page.findChild<payload_view*>();
+    ASSERT_NE(story, nullptr);
+    EXPECT_FALSE(story->isVisible());
+    auto const* const model = page.view().model();
+    page.view().setCurrentIndex(model->index(0, 0, model->index(0, 0)));
+    EXPECT_TRUE(story->isVisible());
+    EXPECT_TRUE(story->verdict().contains("executable graph 0x80")) << story->verdict().toStdString();
 }
 
 TEST_F(open_window, charts_of_a_page_show_the_same_time) {
