@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QPalette>
 #include <QTextStream>
 #include <QTimer>
 
@@ -12,7 +13,7 @@ namespace {
 using lastref::gui::main_window;
 
 struct options {
-    QString path, pictures, size;
+    QString path, pictures, size, palette;
 };
 
 QString tr(char const* text) {
@@ -27,7 +28,9 @@ options parsed(QApplication const& app) {
     QCommandLineOption const pictures(QStringLiteral("screenshot"),
                                       tr("Write a picture of each page into FOLDER and end"), tr("FOLDER"));
     QCommandLineOption const size(QStringLiteral("size"), tr("The window's size"), tr("WIDTHxHEIGHT"));
-    parser.addOptions({pictures, size});
+    QCommandLineOption const palette(QStringLiteral("palette"), tr("Colours other than the desktop's: light or dark"),
+                                     tr("NAME"));
+    parser.addOptions({pictures, size, palette});
     parser.addPositionalArgument(tr("trace"), tr("A trace, a left-over spool or a folder of spools"), tr("[TRACE]"));
     parser.process(app);
     auto const rest = parser.positionalArguments();
@@ -35,12 +38,28 @@ options parsed(QApplication const& app) {
         QTextStream(stderr) << tr("lastref-gui: one trace at a time") << Qt::endl;
         std::exit(2);
     }
-    return {rest.value(0), parser.value(pictures), parser.value(size)};
+    return {rest.value(0), parser.value(pictures), parser.value(size), parser.value(palette)};
 }
 
 void resize(main_window& window, QString const& size) {
     auto const parts = size.split(QLatin1Char('x'));
     if (parts.size() == 2) window.resize(parts[0].toInt(), parts[1].toInt());
+}
+
+// The same on every machine, as pictures for documentation have to be.
+void use_palette(QString const& name) {
+    if (name.isEmpty()) return;
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    QPalette colours(QColor(0xef, 0xef, 0xef));
+    if (name == QStringLiteral("dark")) {
+        colours = QPalette(QColor(0x30, 0x33, 0x36));
+        colours.setColor(QPalette::Base, QColor(0x1e, 0x20, 0x22));
+        colours.setColor(QPalette::AlternateBase, QColor(0x26, 0x29, 0x2b));
+        colours.setColor(QPalette::Link, QColor(0x7a, 0xb8, 0xf5));
+        colours.setColor(QPalette::Highlight, QColor(0x2f, 0x5f, 0x8f));
+        colours.setColor(QPalette::HighlightedText, Qt::white);
+    }
+    QApplication::setPalette(colours);
 }
 
 // Ends the program when the pictures are written, or when there is nothing to make them of.
@@ -67,6 +86,7 @@ int main(int count, char** arguments) {
     QCoreApplication::setApplicationVersion(QStringLiteral(LASTREF_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("lastref-gui"));
     auto const asked = parsed(app);
+    use_palette(asked.palette);
     main_window window;
     resize(window, asked.size);
     if (!asked.pictures.isEmpty()) take_pictures(window, asked.pictures);
