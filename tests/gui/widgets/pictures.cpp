@@ -95,14 +95,14 @@ void draw_holders(pictures const& out, store::trace const& trace) {
     draw_stories(out, *scenes::build_payload_stories(trace), "demo");
 }
 
-void draw_hazards(pictures const& out, store::trace const& trace) {
+void draw_hazards(pictures const& out, store::trace const& trace, QString const& name) {
     int number = 0;
     for (auto const& found : detectors::analyse(trace).found) {
         auto const asked = scenes::request_of(found);
         if (!scenes::is_about_order(asked.rule)) continue;
         widgets::hazard_view view;
         view.set_scene(scenes::build_hazard(trace, asked));
-        out.take(view, QString("hazard-%1").arg(number++), {1150, 320});
+        out.take(view, QString("hazard-%1-%2").arg(name).arg(number++), {1150, 320});
     }
 }
 
@@ -120,7 +120,10 @@ int main(int argc, char** argv) {
         draw_timeline(out, trace);
         draw_curves(out, trace);
         draw_holders(out, trace);
-        draw_hazards(out, trace);
+        draw_hazards(out, trace, "demo");
+        test::trace_builder streams;
+        test::write_two_streams(streams, false, 30);
+        draw_hazards(out, store::trace::open(streams.finish()), "streams");
     }
     return 0;
 }
