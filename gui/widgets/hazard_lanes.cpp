@@ -75,7 +75,7 @@ void hazard_lanes::measure() {
                                       QFontMetrics(bold).horizontalAdvance(text(p.role))});
         label_width_ = std::min(label_width_, metrics.averageCharWidth() * 40) + 20;
         column_width_ =
-            std::clamp(column_width_, metrics.averageCharWidth() * 12, metrics.averageCharWidth() * 26) + 36;
+            std::clamp(column_width_, metrics.averageCharWidth() * 12, metrics.averageCharWidth() * 26) + 44;
     }
     setMinimumSize(minimumSizeHint());
     updateGeometry();
@@ -99,8 +99,18 @@ int hazard_lanes::lane_top(std::size_t lane) const {
     return head_height() + static_cast<int>(lane) * lane_height();
 }
 
+QString hazard_lanes::missing_words() const {
+    return tr("nothing orders these");
+}
+
+int hazard_lanes::missing_width() const {
+    return fontMetrics().horizontalAdvance(missing_words()) + 12;
+}
+
 int hazard_lanes::column_left(std::size_t column) const {
-    return label_width_ + 10 + static_cast<int>(column) * column_width_;
+    // Room for the words on the missing order, where its arrow is short.
+    bool const behind = scene_->missing && column >= scene_->points[scene_->missing->to].column;
+    return label_width_ + 10 + static_cast<int>(column) * column_width_ + (behind ? missing_width() : 0);
 }
 
 QRect hazard_lanes::place_of(std::size_t point) const {
@@ -129,6 +139,7 @@ void hazard_lanes::paintEvent(QPaintEvent*) {
     for (auto const& edge : scene_->edges) draw_edge(painter, edge, false);
     for (std::size_t i = 0; i < scene_->points.size(); ++i) draw_point(painter, i);
     if (scene_->missing) draw_edge(painter, *scene_->missing, true);
+    draw_labels(painter);
 }
 
 void hazard_lanes::draw_lanes(QPainter& painter) const {
@@ -140,10 +151,22 @@ void hazard_lanes::draw_lanes(QPainter& painter) const {
         painter.setPen(colours.grid);
         painter.drawLine(all.topLeft(), all.topRight());
         painter.drawLine(column_left(0), all.center().y(), width() - 8, all.center().y());
+    }
+}
+
+// They stay where they are seen, however far the lanes are scrolled.
+void hazard_lanes::draw_labels(QPainter& painter) const {
+    auto const left = std::max(visibleRegion().boundingRect().left(), 0);
+    auto const colours = shades_of(palette());
+    for (std::size_t i = 0; i < scene_->lanes.size(); ++i) {
+        auto const& lane = scene_->lanes[i];
+        QRect const place(left, lane_top(i) + 1, label_width_, lane_height() - 1);
+        painter.fillRect(place,
+                         lane.kind == scenes::lane_kind::thread ? palette().color(QPalette::Base) : colours.stripe);
         painter.setPen(palette().color(QPalette::Text));
-        QRect const label(10, all.top(), label_width_ - 14, all.height());
-        painter.drawText(label, Qt::AlignVCenter,
-                         fontMetrics().elidedText(text(lane.name), Qt::ElideMiddle, label.width()));
+        auto const inside = place.adjusted(10, 0, -4, 0);
+        painter.drawText(inside, Qt::AlignVCenter,
+                         fontMetrics().elidedText(text(lane.name), Qt::ElideMiddle, inside.width()));
     }
 }
 
@@ -219,16 +242,24 @@ void hazard_lanes::draw_edge(QPainter& painter, scenes::hazard_edge const& edge,
     auto const reach =
         same_lane ? QPointF(0, -lane_height() * 0.45) : QPointF(std::max(24.0, (end.x() - start.x()) * 0.4), 0);
     QPainterPath path(start);
-    path.cubicTo(start + reach, same_lane ? end + reach : end - reach, end);
+    auto const &p = scene_->points[edge.from], &q = scene_->points[edge.to];
+    if (!same_lane && q.column > p.column + 1) {  // along the border of the lanes, past what lies between
+        auto const y = q.lane > p.lane ? lane_top(q.lane) : lane_top(q.lane + 1);
+        path.cubicTo(start + QPointF(16, 0), QPointF(start.x(), y), QPointF(start.x() + 22, y));
+        path.lineTo(end.x() - 26, y);
+        path.cubicTo(QPointF(end.x() - 4, y), end - QPointF(18, 0), end);
+    } else {
+        path.cubicTo(start + reach, same_lane ? end + reach : end - reach, end);
+    }
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colour, missing ? 2.4 : 1.6, missing ? Qt::DashLine : Qt::SolidLine));
     painter.drawPath(path);
     draw_arrow_head(painter, end, same_lane ? 90 : 0, colour);
     if (!missing) return;
-    auto const words = tr("nothing orders these");
-    auto const middle = path.pointAtPercent(0.5);
-    QRectF place(0, 0, fontMetrics().horizontalAdvance(words) + 12, fontMetrics().height() + 4);
-    place.moveCenter(middle);
+    auto const words = missing_words();
+    QRectF place(0, 0, missing_width(), fontMetrics().height() + 4);
+    place.moveCenter(same_lane ? path.pointAtPercent(0.5)
+                               : QPointF(end.x() - 22 - place.width() / 2, (start.y() + end.y()) / 2));
     painter.setPen(QPen(colour, 1));
     painter.setBrush(palette().color(QPalette::Base));
     painter.drawRoundedRect(place, 3, 3);

@@ -40,8 +40,11 @@ class hazard_lanes : public QWidget {
     int lane_height() const;
     int head_height() const;
     int lane_top(std::size_t lane) const;
+    QString missing_words() const;
+    int missing_width() const;
     int column_left(std::size_t column) const;
     void draw_lanes(QPainter& painter) const;
+    void draw_labels(QPainter& painter) const;
     void draw_gaps(QPainter& painter) const;
     void draw_point(QPainter& painter, std::size_t number) const;
     void draw_edge(QPainter& painter, scenes::hazard_edge const& edge, bool missing) const;

@@ -4,6 +4,7 @@
 
 #include <QLabel>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTextDocumentFragment>
 #include <QVBoxLayout>
@@ -34,17 +35,19 @@ hazard_view::hazard_view(QWidget* parent)
     auto* const beside = new QScrollArea;
     beside->setWidget(words_);
     beside->setWidgetResizable(true);
-    beside->setMinimumWidth(fontMetrics().averageCharWidth() * 28);
+    beside->setMinimumWidth(fontMetrics().averageCharWidth() * 32);
     auto* const split = new QSplitter;
     split->addWidget(scroll_);
     split->addWidget(beside);
     split->setStretchFactor(0, 3);
     split->setStretchFactor(1, 1);
+    split->setSizes({7000, 3500});
     split->setChildrenCollapsible(false);
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(split);
     setFocusProxy(lanes_);
+    connect(scroll_->horizontalScrollBar(), &QScrollBar::valueChanged, lanes_, [this] { lanes_->update(); });
     connect(lanes_, &hazard_lanes::call_chosen, this, &hazard_view::call_chosen);
 }
 
@@ -59,6 +62,15 @@ void hazard_view::set_scene(std::shared_ptr<scenes::hazard const> scene) {
         if (!scene_->advice.empty()) out += heading(tr("The smallest fix")) + paragraph(scene_->advice);
     }
     words_->setText(out);
+    QMetaObject::invokeMethod(this, &hazard_view::show_missing,
+                              Qt::QueuedConnection);  // once the lanes have their size
+}
+
+// Long stories end where it matters.
+void hazard_view::show_missing() {
+    if (!scene_ || !scene_->missing) return;
+    auto const place = lanes_->place_of(scene_->missing->to);
+    scroll_->ensureVisible(place.right(), place.center().y(), 20, 20);
 }
 
 QString hazard_view::explanation() const {

@@ -22,6 +22,8 @@ class hazard_view : public QWidget {
     void call_chosen(qint64 event);
 
   private:
+    void show_missing();
+
     hazard_lanes* lanes_;
     QScrollArea* scroll_;
     QLabel* words_;

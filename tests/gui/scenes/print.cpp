@@ -99,4 +99,20 @@ std::string text_of(hazard const& scene) {
     return out;
 }
 
+namespace {
+
+void add_below(std::string& out, flame const& scene, std::uint32_t node) {
+    auto const& n = scene.nodes[node];
+    out += fmt::format("{:{}}{}: {} bytes in {}\n", "", n.depth * 2, scene.name_of(node), n.bytes, n.count);
+    for (auto c = n.first_child; c < n.first_child + n.children; ++c) add_below(out, scene, c);
+}
+
+}  // namespace
+
+std::string text_of(flame const& scene) {
+    std::string out;
+    if (!scene.nodes.empty()) add_below(out, scene, 0);
+    return out;
+}
+
 }  // namespace lastref::test

@@ -6,9 +6,13 @@
 #include <cstdio>
 
 #include "analyzer/detectors/analysis.h"
+#include "analyzer/symbols/dwfl_source.h"
+#include "analyzer/symbols/stacks.h"
+#include "gui/scenes/flame.h"
 #include "gui/scenes/hazard.h"
 #include "gui/scenes/timeline_builder.h"
 #include "gui/widgets/chart_view.h"
+#include "gui/widgets/flame_graph.h"
 #include "gui/widgets/hazard_view.h"
 #include "gui/widgets/histogram_view.h"
 #include "gui/widgets/holder_chain.h"
@@ -95,15 +99,29 @@ void draw_holders(pictures const& out, store::trace const& trace) {
     draw_stories(out, *scenes::build_payload_stories(trace), "demo");
 }
 
-void draw_hazards(pictures const& out, store::trace const& trace) {
+void draw_hazards(pictures const& out, store::trace const& trace, QString const& name) {
     int number = 0;
     for (auto const& found : detectors::analyse(trace).found) {
         auto const asked = scenes::request_of(found);
         if (!scenes::is_about_order(asked.rule)) continue;
         widgets::hazard_view view;
         view.set_scene(scenes::build_hazard(trace, asked));
-        out.take(view, QString("hazard-%1").arg(number++), {1150, 320});
+        out.take(view, QString("hazard-%1-%2").arg(name).arg(number++), {1150, 320});
     }
+}
+
+void draw_flames(pictures const& out, store::trace const& trace) {
+    symbols::dwfl_source files;
+    symbols::stacks stacks(trace, files);
+    auto const history = scenes::build_allocation_history(trace);
+    widgets::flame_graph view;
+    view.set_scene(scenes::build_flame(*history, {scenes::flame_moment::ever}, scenes::namer_of(stacks, trace)));
+    out.take(view, "flame-down", {1000, 260});
+    view.search("alloc");
+    out.take(view, "flame-search", {1000, 260});
+    view.set_scene(scenes::build_flame(*history, {scenes::flame_moment::ever, 0, scenes::flame_order::callees_first},
+                                       scenes::namer_of(stacks, trace)));
+    out.take(view, "flame-up", {1000, 260});
 }
 
 }  // namespace
@@ -120,7 +138,11 @@ int main(int argc, char** argv) {
         draw_timeline(out, trace);
         draw_curves(out, trace);
         draw_holders(out, trace);
-        draw_hazards(out, trace);
+        draw_flames(out, trace);
+        draw_hazards(out, trace, "demo");
+        test::trace_builder streams;
+        test::write_two_streams(streams, false, 30);
+        draw_hazards(out, store::trace::open(streams.finish()), "streams");
     }
     return 0;
 }
