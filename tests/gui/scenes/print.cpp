@@ -115,4 +115,33 @@ std::string text_of(flame const& scene) {
     return out;
 }
 
+namespace {
+
+std::string items_text(char const* title, std::vector<shutdown_item> const& items) {
+    std::string out;
+    for (auto const& item : items)
+        out += fmt::format("    {}: {} {} [{}] {} bytes, event {}\n", title, item.count, item.what, item.how,
+                           item.bytes, item.first.value);
+    return out;
+}
+
+}  // namespace
+
+std::string text_of(shutdown const& scene) {
+    static constexpr char const* steps[] = {"after main's last call", "exit handlers", "after the driver shut down"};
+    std::string out;
+    for (auto const& p : scene.processes) {
+        out += fmt::format("{}, {}\n", p.name, p.ended);
+        for (auto const& phase : p.phases) {
+            out +=
+                fmt::format("  {}, {} to {} ms\n", steps[static_cast<int>(phase.step)], ms(phase.begin), ms(phase.end));
+            out += items_text("failed", phase.failed) + items_text("destructor", phase.destructors) +
+                   items_text("released", phase.released);
+        }
+        out += fmt::format("  left: {} bytes\n", p.left_bytes) + items_text("left", p.left) +
+               items_text("intended", p.intended);
+    }
+    return out;
+}
+
 }  // namespace lastref::test

@@ -5,6 +5,7 @@
 #include "gui/scenes/flame.h"
 #include "gui/scenes/hazard.h"
 #include "gui/scenes/holders.h"
+#include "gui/scenes/shutdown.h"
 #include "gui/scenes/timeline.h"
 
 #include <string>
@@ -19,5 +20,6 @@ std::string text_of(gui::scenes::flame const& scene);
 std::string text_of(gui::scenes::hazard const& scene);
 std::string text_of(gui::scenes::payload_story const& scene);
 std::string text_of(gui::scenes::payload_stories const& scene);
+std::string text_of(gui::scenes::shutdown const& scene);
 
 }  // namespace lastref::test

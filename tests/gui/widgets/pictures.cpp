@@ -18,6 +18,7 @@
 #include "gui/widgets/holder_chain.h"
 #include "gui/widgets/holder_lanes.h"
 #include "gui/widgets/picture.h"
+#include "gui/widgets/shutdown_view.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/scenes/samples.h"
 
@@ -124,6 +125,12 @@ void draw_flames(pictures const& out, store::trace const& trace) {
     out.take(view, "flame-up", {1000, 260});
 }
 
+void draw_shutdown(pictures const& out, store::trace const& trace) {
+    widgets::shutdown_view view;
+    view.set_scene(scenes::build_shutdown(trace));
+    out.take(view, "shutdown", {1000, 420});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -138,6 +145,7 @@ int main(int argc, char** argv) {
         draw_timeline(out, trace);
         draw_curves(out, trace);
         draw_holders(out, trace);
+        draw_shutdown(out, trace);
         draw_flames(out, trace);
         draw_hazards(out, trace, "demo");
         test::trace_builder streams;
