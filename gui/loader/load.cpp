@@ -5,6 +5,7 @@
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "gui/loader/finding_rows.h"
+#include "gui/loader/intended.h"
 #include "gui/loader/outstanding.h"
 #include "gui/scenes/timeline_builder.h"
 
@@ -51,14 +52,13 @@ std::vector<suppression_row> rows_of(std::vector<gate::used_suppression> const& 
 class trace_reading {
   public:
     trace_reading(load_request const& request, load_watch const& watch)
-        : request_(request), watch_(watch), out_(std::make_shared<loaded_trace>(request.path)) {}
+        : watch_(watch), suppressions_(suppressions_of(request)), out_(std::make_shared<loaded_trace>(request.path)) {}
 
     trace_pointer result() {
-        auto const suppressions = suppressions_of(request_);  // first: a mistake in them should not wait for the rest
         std::lock_guard const guard(out_->reading_);
         analyse();
         look_up();
-        judge(suppressions);
+        judge();
         take_facts();
         return std::move(out_);
     }
@@ -85,6 +85,9 @@ class trace_reading {
             out.push_back(building(std::make_unique<scenes::curves_builder>(file.trace, file.links), out_->curves));
             out.push_back(building(std::make_unique<scenes::holders_builder>(file.trace, file.accountant, file.links),
                                    out_->stories));
+            out.push_back(building(std::make_unique<scenes::allocation_builder>(), out_->allocations));
+            auto meant = [this](model::object const& object) { return intended_.covers(object); };
+            out.push_back(building(std::make_unique<scenes::shutdown_builder>(file.trace, meant), out_->shutdown));
             return out;
         };
     }
@@ -105,9 +108,9 @@ class trace_reading {
         name_sites(out_->outstanding, what_, out_->trace_, out_->stacks_);
     }
 
-    void judge(std::vector<gate::suppression> const& suppressions) {
+    void judge() {
         auto const outcome =
-            gate::judge(what_, out_->trace_, out_->stacks_, gate::conditions{}, suppressions, std::nullopt);
+            gate::judge(what_, out_->trace_, out_->stacks_, gate::conditions{}, suppressions_, std::nullopt);
         report::input const in{out_->trace_, what_, out_->stacks_, outcome};
         out_->findings = finding_rows(in, [this] { tell(load_stage::looking_up_symbols, 1); });
         out_->suppressions = rows_of(outcome.suppressions);
@@ -129,9 +132,10 @@ class trace_reading {
         }
     }
 
-    load_request const& request_;
     load_watch const& watch_;
+    std::vector<gate::suppression> suppressions_;  // first: a mistake in them should not wait for the rest
     std::shared_ptr<loaded_trace> out_;
+    intended_leaks intended_{suppressions_, out_->trace_, out_->stacks_};
     findings::analysis what_;
     std::unordered_map<store::process_id, std::uint64_t> events_;
 };

@@ -82,4 +82,10 @@ std::optional<call_details_row> loaded_trace::call(store::event_id id) const {
     return out;
 }
 
+std::shared_ptr<scenes::flame const> loaded_trace::flame(scenes::flame_question const& asked,
+                                                         scenes::watch const& go_on) const {
+    std::lock_guard const guard(reading_);
+    return scenes::build_flame(*allocations, asked, scenes::namer_of(stacks_, trace_), go_on);
+}
+
 }  // namespace lastref::gui

@@ -9,7 +9,9 @@
 #include "gui/loader/call_index.h"
 #include "gui/loader/rows.h"
 #include "gui/scenes/curves.h"
+#include "gui/scenes/flame.h"
 #include "gui/scenes/holders.h"
+#include "gui/scenes/shutdown.h"
 #include "gui/scenes/timeline.h"
 
 #include <memory>
@@ -52,6 +54,8 @@ class loaded_trace {
     std::shared_ptr<scenes::call_timeline const> timeline;
     std::shared_ptr<scenes::curves const> curves;
     std::shared_ptr<scenes::payload_stories const> stories;  // of user objects
+    std::shared_ptr<scenes::shutdown const> shutdown;
+    std::shared_ptr<scenes::allocation_history const> allocations;
 
     store::thread const* find(store::thread_id id) const;
     store::process const* find(store::process_id id) const;
@@ -61,6 +65,9 @@ class loaded_trace {
 
     // A call with its stack; none where the file has no such event. As above.
     std::optional<call_details_row> call(store::event_id id) const;
+
+    // Allocations by call stack. As above; throws scenes::cancelled where `go_on` says so.
+    std::shared_ptr<scenes::flame const> flame(scenes::flame_question const& asked, scenes::watch const& go_on) const;
 
   private:
     friend class trace_reading;

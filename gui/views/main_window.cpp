@@ -16,6 +16,7 @@
 #include "gui/views/overview_page.h"
 #include "gui/views/recent_files.h"
 #include "gui/views/record_dialog.h"
+#include "gui/views/shutdown_page.h"
 #include "gui/views/start_page.h"
 #include "gui/views/timeline_page.h"
 #include "gui/widgets/picture.h"
@@ -133,6 +134,7 @@ void main_window::make_pages() {
     add_page(new findings_page(this));
     add_page(new outstanding_page(this));
     add_page(new hazards_page(this));
+    add_page(new shutdown_page(this));
     add_page(new deferred_page(this));
     add_page(new memory_page(this));
     add_page(new timeline_page(this));

@@ -2,6 +2,7 @@
 
 #include "gui/models/words.h"
 #include "gui/views/chart_group.h"
+#include "gui/views/flame_panel.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -10,10 +11,15 @@
 
 namespace lastref::gui {
 
-memory_page::memory_page(QWidget* parent) : page(parent), charts_(new chart_group(this)), pool_(new QComboBox(this)) {
+memory_page::memory_page(QWidget* parent)
+    : page(parent), charts_(new chart_group(this)), pool_(new QComboBox(this)), flame_(new flame_panel(this)) {
     charts_->add_chart(tr("Memory over time"));
     charts_->add_chart(tr("The pool over time"));
     connect(charts_, &chart_group::hovered, this, &page::told);
+    charts_->add(tr("Allocations by call stack"), flame_);
+    for (auto* const each : charts_->charts())
+        connect(each, &widgets::chart_view::time_chosen, flame_, &flame_panel::show_moment);
+    connect(flame_, &flame_panel::hovered, this, &page::told);
     pool_->setAccessibleName(tr("Pool"));
     connect(pool_, &QComboBox::currentIndexChanged, this, &memory_page::show_pool);
     auto* const label = new QLabel(tr("&Pool"), this);
@@ -53,6 +59,11 @@ void memory_page::show_trace(trace_pointer const& trace) {
     pool_->setCurrentIndex(std::max(pool_->findText(chosen), 0));
     pool_->blockSignals(false);
     show_pool();
+    flame_->show_trace(trace);
+}
+
+void memory_page::set_search(QString const& text) {
+    flame_->search(text);
 }
 
 void memory_page::show_pool() {

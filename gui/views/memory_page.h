@@ -8,6 +8,7 @@ class QComboBox;
 namespace lastref::gui {
 
 class chart_group;
+class flame_panel;
 
 class memory_page : public page {
     Q_OBJECT
@@ -21,6 +22,8 @@ class memory_page : public page {
     void set_filters(filter_stack const& filters) override;
     QWidget& picture() override;
     chart_group& charts() { return *charts_; }
+    flame_panel& flame() { return *flame_; }
+    void set_search(QString const& text) override;
 
   private:
     void show_pool();
@@ -29,6 +32,7 @@ class memory_page : public page {
     trace_pointer trace_;
     chart_group* charts_;
     QComboBox* pool_;
+    flame_panel* flame_;
 };
 
 }  // namespace lastref::gui

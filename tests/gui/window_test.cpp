@@ -29,6 +29,7 @@
 #include "gui/views/editor.h"
 #include "gui/views/finding_details.h"
 #include "gui/views/findings_page.h"
+#include "gui/views/flame_panel.h"
 #include "gui/views/hazards_page.h"
 #include "gui/views/history.h"
 #include "gui/views/memory_page.h"
@@ -37,9 +38,11 @@
 #include "gui/views/payload_view.h"
 #include "gui/views/record_dialog.h"
 #include "gui/views/screenshots.h"
+#include "gui/views/shutdown_page.h"
 #include "gui/views/table_view.h"
 #include "gui/views/timeline_page.h"
 #include "gui/widgets/hazard_view.h"
+#include "gui/widgets/shutdown_view.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/example_trace.h"
 #include "tests/gui/waiting.h"
@@ -229,6 +232,28 @@ TEST_F(open_window, a_payload_is_drawn_with_its_holders) {
     page.view().setCurrentIndex(model->index(0, 0, model->index(0, 0)));
     EXPECT_TRUE(story->isVisible());
     EXPECT_TRUE(story->verdict().contains("executable graph 0x80")) << story->verdict().toStdString();
+}
+
+TEST_F(open_window, memory_by_call_stack_at_the_peak_and_at_a_chosen_time) {
+    auto& memory = page_as<memory_page>(page_id::memory);
+    window.show_page(page_id::memory);
+    ASSERT_TRUE(test::wait_for([&] { return memory.flame().text().startsWith("3.3 MiB in 5 allocations"); }))
+        << memory.flame().text().toStdString();
+    Q_EMIT memory.charts().charts()[0]->time_chosen(2'500'000);
+    ASSERT_TRUE(test::wait_for([&] { return memory.flame().text().startsWith("2 MiB in 2 allocations"); }))
+        << memory.flame().text().toStdString();
+}
+
+TEST_F(open_window, shutdown_tells_what_was_left_and_what_on_purpose) {
+    auto& page = page_as<shutdown_page>(page_id::shutdown);
+    window.show_page(page_id::shutdown);
+    auto const& first = window.work().trace()->shutdown->processes.front();
+    EXPECT_FALSE(first.left.empty());
+    EXPECT_TRUE(first.intended.empty());
+    EXPECT_GT(page.view().entries(), 0u);
+    auto const file = test::file_with("meant.txt", "allocation-leak:demo\n");
+    window.work().use_suppressions(QString::fromStdString(file.string()));
+    EXPECT_TRUE(test::wait_for([&] { return !window.work().trace()->shutdown->processes.front().intended.empty(); }));
 }
 
 TEST_F(open_window, charts_of_a_page_show_the_same_time) {
