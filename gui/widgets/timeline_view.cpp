@@ -73,9 +73,22 @@ void timeline_view::changeEvent(QEvent* event) {
 
 // --- painting ------------------------------------------------------------------------------------------------------
 
+void timeline_view::mix_colours() {
+    auto const base = palette().color(QPalette::Base);
+    for (std::size_t s = 0; s < tones_.size(); ++s) {
+        auto const full = colour_of(static_cast<scenes::style>(s), palette());
+        for (int i = 0; i < tones; ++i) {
+            auto const fill = mixed(base, full, 0.45 + 0.55 * i / (tones - 1));
+            tones_[s][static_cast<std::size_t>(i)] = {fill, text_on(fill)};
+        }
+    }
+    error_ = shades_of(palette()).error;
+}
+
 void timeline_view::draw(QPainter& painter) {
     looked_at_ = painted_ = 0;
     if (!scene_) return;
+    mix_colours();
     auto const area = plot();
     painter.setClipRect(0, area.top(), viewport()->width(), area.height());
     for (auto const& r : rows_) {
@@ -149,14 +162,11 @@ void timeline_view::draw_calls(QPainter& painter, row const& r, QRect const& are
 
 void timeline_view::draw_block(QPainter& painter, scenes::track const& t, scenes::block const& b,
                                QRectF const& place) const {
-    auto const full = colour_of(b.style, palette());
-    auto const fill = mixed(palette().color(QPalette::Base), full, 0.45 + 0.55 * static_cast<double>(b.busy));
-    painter.fillRect(place, fill);
-    auto const colours = shades_of(palette());
-    if (b.failed)
-        painter.fillRect(QRectF(place.left(), place.bottom() - 3, std::max(place.width(), 3.0), 3), colours.error);
+    auto const& colours = tones_[static_cast<std::size_t>(b.style)][static_cast<std::size_t>(b.busy * (tones - 1))];
+    painter.fillRect(place, colours.fill);
+    if (b.failed) painter.fillRect(QRectF(place.left(), place.bottom() - 3, std::max(place.width(), 3.0), 3), error_);
     if (b.calls > 1 || place.width() < 3 * fontMetrics().averageCharWidth()) return;
-    painter.setPen(text_on(fill));
+    painter.setPen(colours.text);
     auto const inside = place.adjusted(4, 0, -3, 0);
     auto const words = text(scene_->name_of(t, scene_->at(t, b.entry)));
     painter.drawText(inside, Qt::AlignVCenter,

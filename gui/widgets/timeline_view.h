@@ -7,6 +7,7 @@
 
 #include "gui/widgets/time_view.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -58,6 +59,7 @@ class timeline_view : public time_view {
         scenes::block block;
     };
     void arrange();
+    void mix_colours();
     void draw_row(QPainter& painter, row const& r);
     void draw_label(QPainter& painter, row const& r, QRect const& area) const;
     void draw_calls(QPainter& painter, row const& r, QRect const& area);
@@ -80,6 +82,13 @@ class timeline_view : public time_view {
     std::size_t current_ = 0;  // track
     std::optional<scenes::call_timeline::place> selection_;
     std::vector<scenes::call_timeline::place> related_;  // other calls on the same object
+    // Of blocks by style and by how busy they are, and of texts on them: mixed once for each painting.
+    static constexpr int tones = 8;
+    struct tone {
+        QColor fill, text;
+    };
+    std::array<std::array<tone, tones>, static_cast<std::size_t>(scenes::style::count)> tones_;
+    QColor error_;
     std::size_t looked_at_ = 0;
     std::size_t painted_ = 0;
 };
