@@ -16,6 +16,7 @@ namespace {
 
 using k = event_kind;
 
+constexpr std::size_t most_kept = 4096;   // while reading
 constexpr std::size_t most_between = 18;  // calls that are no sites: the first and the last ones
 
 // Which stream a call named, as far as the call itself says it. Handles are used again, but what is told here is the
@@ -155,7 +156,7 @@ void story::read_between(watch const& progress) {
         if (progress && !progress(std::min(1.0, static_cast<double>(batch.back().id.value - first.value) / all)))
             throw cancelled();
         // Long stories are thinned out as they are read: what orders comes before what only is there.
-        if (calls_.size() > 100'000) thin_out();
+        if (calls_.size() > most_kept) thin_out();
     }
     thin_out();
 }

@@ -115,14 +115,19 @@ summary call_timeline::summary_of(track const& t, std::uint32_t entry) const {
     auto const& s = at(t, entry);
     auto const end = end_of(s);
     auto const depth = t.kind == track_kind::thread || t.kind == track_kind::ranges ? s.depth() : 0;
-    return {end, static_cast<float>(std::max<time_ns>(end - s.begin(), 1)), style_of(t, s),
-            static_cast<std::uint8_t>(depth), s.failed()};
+    return {s.begin(),
+            end,
+            static_cast<float>(std::max<time_ns>(end - s.begin(), 1)),
+            style_of(t, s),
+            static_cast<std::uint8_t>(depth),
+            s.failed()};
 }
 
 namespace {
 
 summary joined(std::vector<summary> const& parts) {
     summary out;
+    out.begin = parts.front().begin;
     std::array<float, static_cast<std::size_t>(style::count)> weights{};
     for (auto const& part : parts) {
         out.end = std::max(out.end, part.end);
@@ -171,43 +176,37 @@ struct call_timeline::visitor {
     std::function<void(block const&)> const& take;
     std::size_t looked_at = 0;
 
-    time_ns begin_of(std::size_t entry) const { return line.at(t, static_cast<std::uint32_t>(entry)).begin(); }
-
-    void entry(std::size_t index) {
+    // Whether it begins early enough to be seen, and with it those behind it may be.
+    bool entry(std::size_t index) {
         ++looked_at;
         auto const one = line.summary_of(t, static_cast<std::uint32_t>(index));
-        auto const begin = begin_of(index);
-        if (one.end < from || begin > to) return;
-        take({begin, one.end, one.most, one.depth, one.failed, 1, 1, static_cast<std::uint32_t>(index)});
+        if (one.begin > to) return false;
+        if (one.end >= from)
+            take({one.begin, one.end, one.most, one.depth, one.failed, 1, 1, static_cast<std::uint32_t>(index)});
+        return true;
     }
 
     // `size` is how many entries a summary of that level stands for.
-    void node(std::size_t level, std::size_t index, std::size_t size) {
+    bool node(std::size_t level, std::size_t index, std::size_t size) {
         ++looked_at;
         auto const& s = t.levels[level][index];
+        if (s.begin > to) return false;
+        if (s.end < from) return true;
+        if (s.end - s.begin > resolution) return below(level, index, size);
         auto const first = index * size;
-        auto const begin = begin_of(first);
-        if (s.end < from || begin > to) return;
         auto const calls = std::min(size, t.entries.size() - first);
-        if (s.end - begin <= resolution) {
-            auto const share = std::min(1.f, s.busy / static_cast<float>(std::max<time_ns>(s.end - begin, 1)));
-            take({begin, s.end, s.most, s.depth, s.failed, share, static_cast<std::uint32_t>(calls),
-                  static_cast<std::uint32_t>(first)});
-            return;
-        }
-        below(level, index, size);
+        auto const share = std::min(1.f, s.busy / static_cast<float>(std::max<time_ns>(s.end - s.begin, 1)));
+        take({s.begin, s.end, s.most, s.depth, s.failed, share, static_cast<std::uint32_t>(calls),
+              static_cast<std::uint32_t>(first)});
+        return true;
     }
 
-    void below(std::size_t level, std::size_t index, std::size_t size) {
+    bool below(std::size_t level, std::size_t index, std::size_t size) {
         auto const count = level == 0 ? t.entries.size() : t.levels[level - 1].size();
         auto const last = std::min((index + 1) * fanout, count);
-        auto const each = size / fanout;
-        for (auto i = index * fanout; i < last && begin_of(i * each) <= to; ++i) {
-            if (level == 0)
-                entry(i);
-            else
-                node(level - 1, i, each);
-        }
+        for (auto i = index * fanout; i < last; ++i)
+            if (!(level == 0 ? entry(i) : node(level - 1, i, size / fanout))) return false;
+        return true;
     }
 };
 

@@ -72,8 +72,9 @@ enum class track_kind : std::uint8_t { ranges, thread, callbacks, legacy_stream,
 
 // A summary over up to `fanout` spans or summaries.
 struct summary {
-    time_ns end = 0;  // the latest end
-    float busy = 0;   // nanoseconds in the calls below
+    time_ns begin = 0;  // of the first: kept here, since looking it up costs more than all the rest
+    time_ns end = 0;    // the latest end
+    float busy = 0;     // nanoseconds in the calls below
     style most = style::other;
     std::uint8_t depth = 0;
     bool failed = false;

@@ -1,6 +1,8 @@
 #include "gui/widgets/colours.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace lastref::gui::widgets {
 namespace {
@@ -70,10 +72,26 @@ shades shades_of(QPalette const& palette) {
             QColor::fromRgb(dark ? 0x67c98c : 0x237a45), palette.color(QPalette::Highlight)};
 }
 
+namespace {
+
+double linear(float part) {
+    return part <= 0.04045f ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+}
+
+double luminance(QColor const& c) {
+    return 0.2126 * linear(c.redF()) + 0.7152 * linear(c.greenF()) + 0.0722 * linear(c.blueF());
+}
+
+}  // namespace
+
+double contrast(QColor const& a, QColor const& b) {
+    auto const x = luminance(a), y = luminance(b);
+    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
 QColor text_on(QColor const& fill) {
-    // Relative luminance without the gamma: near enough to choose between two.
-    auto const light = 0.299 * fill.redF() + 0.587 * fill.greenF() + 0.114 * fill.blueF();
-    return light > 0.55 ? QColor(Qt::black) : QColor(Qt::white);
+    QColor const black(Qt::black), white(Qt::white);
+    return contrast(fill, black) > contrast(fill, white) ? black : white;
 }
 
 QColor mixed(QColor const& a, QColor const& b, double share) {

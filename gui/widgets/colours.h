@@ -27,6 +27,9 @@ struct shades {
 };
 shades shades_of(QPalette const& palette);
 
+// As WCAG 2 defines it, 1 to 21; texts want 4.5, lines and areas 3.
+double contrast(QColor const& a, QColor const& b);
+
 QColor text_on(QColor const& fill);                            // black or white
 QColor mixed(QColor const& a, QColor const& b, double share);  // `share` of b
 

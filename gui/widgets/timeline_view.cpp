@@ -73,9 +73,22 @@ void timeline_view::changeEvent(QEvent* event) {
 
 // --- painting ------------------------------------------------------------------------------------------------------
 
+void timeline_view::mix_colours() {
+    auto const base = palette().color(QPalette::Base);
+    for (std::size_t s = 0; s < tones_.size(); ++s) {
+        auto const full = colour_of(static_cast<scenes::style>(s), palette());
+        for (int i = 0; i < tones; ++i) {
+            auto const fill = mixed(base, full, 0.45 + 0.55 * i / (tones - 1));
+            tones_[s][static_cast<std::size_t>(i)] = {fill, text_on(fill), {}};
+        }
+    }
+    error_ = shades_of(palette()).error;
+}
+
 void timeline_view::draw(QPainter& painter) {
     looked_at_ = painted_ = 0;
     if (!scene_) return;
+    mix_colours();
     auto const area = plot();
     painter.setClipRect(0, area.top(), viewport()->width(), area.height());
     for (auto const& r : rows_) {
@@ -126,41 +139,58 @@ void timeline_view::draw_calls(QPainter& painter, row const& r, QRect const& are
     auto const& track = scene_->tracks()[*r.track];
     auto const s = scale();
     auto const pixel = 1.0 / devicePixelRatioF();
-    auto const finest =
-        std::max<time_ns>(static_cast<time_ns>(static_cast<double>(s.to - s.from) / s.width * pixel), 1);
+    // Two pixels are one block: finer costs twice as much and cannot be read.
+    auto const length = static_cast<double>(s.to - s.from) / s.width * 2 * pixel;
+    auto const finest = std::max<time_ns>(static_cast<time_ns>(length), 1);
     std::array<double, scenes::span::deepest + 1> ends;  // of what is painted already, by row
     ends.fill(-1);
     double failure_end = -1;
+    auto const near = 1.75 * pixel;
     bool const nested = has_depth(track);
     looked_at_ += scene_->visit(track, s.from, s.to, finest, [&](scenes::block const& b) {
         auto const left = s.x(std::max(b.begin, s.from));
-        auto const right = std::max(s.x(std::min(b.end, s.to)), left + (b.calls == 1 ? 2 * pixel : pixel));
+        auto const right = std::max(s.x(std::min(b.end, s.to)), left + 2 * pixel);
         auto const depth = nested && b.calls == 1 ? b.depth : 0;
-        // Of those that fall on the same pixel the first is painted, and the first failure.
-        if (right <= ends[depth] + pixel && (!b.failed || right <= failure_end + pixel)) return;
+        // Of those that fall on the same two pixels the first is painted, and the first failure.
+        if (right <= ends[depth] + near && (!b.failed || right <= failure_end + near)) return;
         auto const lines = nested && b.calls > 1 ? b.depth + 1 : 1;
         QRectF const place(left, area.top() + 1 + depth * row_height(), right - left, lines * row_height() - 2);
-        draw_block(painter, track, b, place);
-        ++painted_;
+        draw_block(b, place);
         ends[depth] = std::max(ends[depth], right);
         if (b.failed) failure_end = right;
     });
+    flush(painter, track);
 }
 
-void timeline_view::draw_block(QPainter& painter, scenes::track const& t, scenes::block const& b,
-                               QRectF const& place) const {
-    auto const full = colour_of(b.style, palette());
-    auto const fill = mixed(palette().color(QPalette::Base), full, 0.45 + 0.55 * static_cast<double>(b.busy));
-    painter.fillRect(place, fill);
-    auto const colours = shades_of(palette());
-    if (b.failed)
-        painter.fillRect(QRectF(place.left(), place.bottom() - 3, std::max(place.width(), 3.0), 3), colours.error);
-    if (b.calls > 1 || place.width() < 3 * fontMetrics().averageCharWidth()) return;
-    painter.setPen(text_on(fill));
-    auto const inside = place.adjusted(4, 0, -3, 0);
-    auto const words = text(scene_->name_of(t, scene_->at(t, b.entry)));
-    painter.drawText(inside, Qt::AlignVCenter,
-                     fontMetrics().elidedText(words, Qt::ElideRight, static_cast<int>(inside.width())));
+void timeline_view::draw_block(scenes::block const& b, QRectF const& place) {
+    auto& its = tones_[static_cast<std::size_t>(b.style)][static_cast<std::size_t>(b.busy * (tones - 1))];
+    its.places.push_back(place);
+    if (b.failed) failures_.emplace_back(place.left(), place.bottom() - 3, std::max(place.width(), 3.0), 3);
+    if (b.calls == 1 && place.width() >= 3 * fontMetrics().averageCharWidth())
+        labels_.push_back({place, b.entry, its.text});
+    ++painted_;
+}
+
+void timeline_view::flush(QPainter& painter, scenes::track const& t) {
+    auto const paint = [&painter](QColor const& colour, std::vector<QRectF>& places) {
+        if (places.empty()) return;
+        painter.setBrush(colour);
+        painter.drawRects(places.data(), static_cast<int>(places.size()));
+        places.clear();
+    };
+    painter.setPen(Qt::NoPen);
+    for (auto& of_style : tones_)
+        for (auto& each : of_style) paint(each.fill, each.places);
+    paint(error_, failures_);
+    painter.setBrush(Qt::NoBrush);
+    for (auto const& l : labels_) {
+        auto const inside = l.place.adjusted(4, 0, -3, 0);
+        auto const words = text(scene_->name_of(t, scene_->at(t, l.entry)));
+        painter.setPen(l.colour);
+        painter.drawText(inside, Qt::AlignVCenter,
+                         fontMetrics().elidedText(words, Qt::ElideRight, static_cast<int>(inside.width())));
+    }
+    labels_.clear();
 }
 
 QRectF timeline_view::place_of(row const& r, scenes::span const& s) const {

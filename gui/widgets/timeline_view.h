@@ -7,6 +7,7 @@
 
 #include "gui/widgets/time_view.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -58,10 +59,12 @@ class timeline_view : public time_view {
         scenes::block block;
     };
     void arrange();
+    void mix_colours();
     void draw_row(QPainter& painter, row const& r);
     void draw_label(QPainter& painter, row const& r, QRect const& area) const;
     void draw_calls(QPainter& painter, row const& r, QRect const& area);
-    void draw_block(QPainter& painter, scenes::track const& t, scenes::block const& b, QRectF const& place) const;
+    void draw_block(scenes::block const& b, QRectF const& place);
+    void flush(QPainter& painter, scenes::track const& t);
     void draw_selection(QPainter& painter) const;
     QRectF place_of(row const& r, scenes::span const& s) const;
     row const* row_at(int y) const;
@@ -80,6 +83,21 @@ class timeline_view : public time_view {
     std::size_t current_ = 0;  // track
     std::optional<scenes::call_timeline::place> selection_;
     std::vector<scenes::call_timeline::place> related_;  // other calls on the same object
+    // Of blocks by style and by how busy they are, and of texts on them: mixed once for each painting.
+    static constexpr int tones = 8;
+    struct tone {
+        QColor fill, text;
+        std::vector<QRectF> places;  // that wait to be painted: all of one tone cost little more than one alone
+    };
+    std::array<std::array<tone, tones>, static_cast<std::size_t>(scenes::style::count)> tones_;
+    QColor error_;
+    std::vector<QRectF> failures_;
+    struct label {
+        QRectF place;
+        std::uint32_t entry = 0;
+        QColor colour;
+    };
+    std::vector<label> labels_;
     std::size_t looked_at_ = 0;
     std::size_t painted_ = 0;
 };

@@ -71,6 +71,8 @@ TEST_F(flames, what_is_left_what_there_ever_was_and_a_moment) {
     EXPECT_EQ(asked({flame_moment::end})->nodes[0].bytes, 4 * kib + 1 * kib + 512);
     EXPECT_EQ(asked({flame_moment::ever})->nodes[0].bytes, 7 * kib + 512);
     EXPECT_EQ(asked({flame_moment::at, 1'500'000})->nodes[0].bytes, 4 * kib);
+    EXPECT_EQ(asked({flame_moment::at, 4'999'999})->nodes[0].bytes, 7 * kib);
+    EXPECT_EQ(asked({flame_moment::at, 5'000'000})->nodes[0].bytes, 5 * kib);  // freed at that very moment
     EXPECT_EQ(asked({flame_moment::at, 500'000})->nodes[0].bytes, 0u);
     EXPECT_EQ(asked({flame_moment::at, 500'000})->nodes.size(), 1u);
 }

@@ -21,20 +21,12 @@
 #include "gui/widgets/shutdown_view.h"
 #include "gui/widgets/timeline_view.h"
 #include "tests/gui/scenes/samples.h"
+#include "tests/gui/widgets/palettes.h"
 
 namespace {
 
 using namespace lastref;
 using namespace lastref::gui;
-
-QPalette dark_palette() {
-    QPalette out(QColor(0x2b, 0x2d, 0x30), QColor(0x2b, 0x2d, 0x30));
-    out.setColor(QPalette::Base, QColor(0x1e, 0x1f, 0x22));
-    out.setColor(QPalette::Text, QColor(0xdf, 0xe1, 0xe5));
-    out.setColor(QPalette::WindowText, QColor(0xdf, 0xe1, 0xe5));
-    out.setColor(QPalette::Highlight, QColor(0x35, 0x74, 0xf0));
-    return out;
-}
 
 struct pictures {
     QDir folder;
@@ -140,7 +132,7 @@ int main(int argc, char** argv) {
     QDir().mkpath(argv[2]);
     auto const trace = store::trace::open(argv[1]);
     for (bool const dark : {false, true}) {
-        QApplication::setPalette(dark ? dark_palette() : QPalette(QColor(0xef, 0xf0, 0xf1)));
+        QApplication::setPalette(dark ? test::dark_palette() : test::light_palette());
         pictures const out{QDir(argv[2]), dark ? "dark" : "light"};
         draw_timeline(out, trace);
         draw_curves(out, trace);
