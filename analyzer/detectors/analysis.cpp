@@ -121,11 +121,15 @@ void add_disagreements(findings::analysis& out) {
 }  // namespace
 
 findings::analysis analyse(store::trace const& trace, std::function<void(double)> const& progress,
-                           findings::stacks* names, settings const& asked) {
+                           findings::stacks* names, settings const& asked, more_observers const& more) {
     listeners all(trace, names, asked);
     model::world world(trace);
     all.listen_to(world);
+    auto const others = more ? more(all.file) : std::vector<more_observer>{};
+    for (auto const& each : others) world.add(*each.told);
     world.run(progress);
+    for (auto const& each : others)
+        if (each.after) each.after();
 
     findings::analysis out;
     all.calls.write(trace, out);

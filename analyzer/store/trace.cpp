@@ -417,6 +417,14 @@ std::int64_t trace::event_count() const {
     return contents_->greatest_event;
 }
 
+namespace {
+
+// As event_reader::state::read takes them.
+constexpr std::string_view event_columns =
+    "id, begin, duration, thread, api, result, context, stream, object, other, size, extra, stack, flags";
+
+}  // namespace
+
 struct event_reader::state {
     trace::contents const& owner;
     statement rows;
@@ -461,12 +469,24 @@ bool trace::contents::is_strict(char const* table) const {
     return rows.step();
 }
 
-event_reader trace::events() const {
-    auto rows = contents_->prepare(
-        "SELECT id, begin, duration, thread, api, result, context, stream, object, other, size, extra, stack, flags "
-        "FROM event ORDER BY id");
+event_reader trace::events(event_id from) const {
+    auto rows = contents_->prepare(fmt::format("SELECT {} FROM event WHERE id >= ? ORDER BY id", event_columns));
     if (contents_->is_strict("event")) rows.trust_types();
+    rows.bind(1, from.value);
     return event_reader(std::unique_ptr<event_reader::state>(new event_reader::state{*contents_, std::move(rows)}));
+}
+
+std::vector<event> trace::events_at(std::vector<event_id> const& ids) const {
+    event_reader::state reading{*contents_,
+                                contents_->prepare(fmt::format("SELECT {} FROM event WHERE id = ?", event_columns))};
+    std::vector<event> out;
+    out.reserve(ids.size());
+    for (auto const id : ids) {
+        reading.rows.reset();
+        reading.rows.bind(1, id.value);
+        if (reading.rows.step()) out.push_back(reading.read());
+    }
+    return out;
 }
 
 }  // namespace lastref::store

@@ -72,7 +72,9 @@ class trace {
 
     stack stack_of(stack_id id) const;  // empty for none
     std::int64_t event_count() const;   // greatest id: an upper bound, for progress
-    event_reader events() const;
+    event_reader events() const { return events(event_id{}); }
+    event_reader events(event_id from) const;  // those before `from` left out: costs no more than what is read
+    std::vector<event> events_at(std::vector<event_id> const& ids) const;  // in this order; ids without a row left out
 
   private:
     friend class event_reader;
