@@ -60,7 +60,7 @@ void shutdown_page::show_process() {
     auto const number = static_cast<std::size_t>(std::max(process_->currentIndex(), 0));
     bool const known = trace_ && number < trace_->shutdown->processes.size();
     view_->set_scene(trace_ ? trace_->shutdown : nullptr, number);
-    ended_->setText(known ? text_of(trace_->shutdown->processes[number].ended) : tr("No process used the driver."));
+    ended_->setText(known ? QString() : tr("No process used the driver."));  // else the view says how it ended
 }
 
 void shutdown_page::set_filters(filter_stack const& filters) {

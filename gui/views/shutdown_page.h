@@ -30,7 +30,7 @@ class shutdown_page : public page {
 
     trace_pointer trace_;
     QComboBox* process_;
-    QLabel* ended_;
+    QLabel* ended_;  // where there is nothing to show
     widgets::shutdown_view* view_;
 };
 
