@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/drain/sqlite.h"
 #include "schema/spool.h"
@@ -130,16 +131,21 @@ class trace_writer {
     statement& made(std::optional<statement>& once, char const* sql);
     template <class Id, class... Values>
     Id insert(statement& into, Values const&... values);
+    event_row* unwritten(event_id id);
+    void write_events();
+    void read_last_event();
 
     database& db_;
     bool writing_ = false;
     std::int64_t last_event_ = 0;
-    statement begin_, commit_;
+    std::vector<event_row>
+        unwritten_;  // the last ones: so many are written by one statement, at the latest by commit()
+    statement begin_, last_, commit_;
     std::optional<statement> range_, range_end_;  // traces begun by an older lastref have no such table
     std::optional<statement> nvtx_, nvtx_pop_, nvtx_end_, nvtx_mark_, nvtx_name_;
-    statement event_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_, frame_module_,
-        stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_, unhooked_remove_,
-        unhooked_, progress_, progress_forget_;
+    statement event_, events_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_,
+        frame_module_, stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_,
+        unhooked_remove_, unhooked_, progress_, progress_forget_;
 };
 
 std::string_view loss_name(spool::loss which);
