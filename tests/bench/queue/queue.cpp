@@ -245,6 +245,11 @@ figures measure(int producers, std::size_t items) {
     return {sum / static_cast<double>(items) / producers, percentile(all, 0.5), percentile(all, 0.999)};
 }
 
+double median_of(std::vector<double>& values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
 struct contender {
     char const* name;
     std::function<figures(int, std::size_t)> measure;
@@ -253,8 +258,14 @@ struct contender {
     double median(double figures::*member) const {
         std::vector<double> values;
         for (auto const& round : rounds) values.push_back(round.*member);
-        std::sort(values.begin(), values.end());
-        return values[values.size() / 2];
+        return median_of(values);
+    }
+
+    // The median of the rounds' own ratios: neighbours in time share the machine's clock and its other load.
+    double mean_beside(contender const& other) const {
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < rounds.size(); ++i) ratios.push_back(rounds[i].mean_ns / other.rounds[i].mean_ns);
+        return median_of(ratios);
     }
 };
 
@@ -290,11 +301,10 @@ void compare(int producers, std::size_t items, int rounds) {
     auto all = contenders();
     for (int round = 0; round < rounds; ++round)
         for (auto& one : all) one.rounds.push_back(one.measure(producers, items));
-    double const bare = all.front().median(&figures::mean_ns);
     std::printf("%d producer%s\n", producers, producers == 1 ? "" : "s");
     for (auto const& one : all)
         std::printf("  %-32s %9.1f ns  %6.2f x bare   p50 %8.0f ns  p99.9 %10.0f ns\n", one.name,
-                    one.median(&figures::mean_ns), one.median(&figures::mean_ns) / bare, one.median(&figures::p50_ns),
+                    one.median(&figures::mean_ns), one.mean_beside(all.front()), one.median(&figures::p50_ns),
                     one.median(&figures::p999_ns));
     std::fflush(stdout);
 }
@@ -302,8 +312,8 @@ void compare(int producers, std::size_t items, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    auto const items = argc > 1 ? static_cast<std::size_t>(std::atoll(argv[1])) : 200'000;
-    int const rounds = argc > 2 ? std::atoi(argv[2]) : 5;
+    auto const items = argc > 1 ? static_cast<std::size_t>(std::atoll(argv[1])) : 100'000;
+    int const rounds = argc > 2 ? std::atoi(argv[2]) : 11;
 #ifdef LASTREF_HAVE_PYTHON
     Py_InitializeEx(0);
 #endif
