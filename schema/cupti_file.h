@@ -17,7 +17,7 @@
 namespace lastref::cupti_file {
 
 inline constexpr std::uint64_t file_magic = 0x4954505543464552;  // "REFCUPTI" read as bytes
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::uint32_t max_calls = 2048;  // CUPTI's numbers of driver calls; 13.0 knows some 800
 
 // A driver call by CUPTI's number of it.
@@ -27,6 +27,16 @@ struct call_count {
     char name[112];                     // with ABI suffixes, zero-terminated; empty: CUPTI knows no such call
 };
 static_assert(sizeof(call_count) == 128);
+
+// A module that called the driver past the hooks: the first few calls of each entry point are looked at.
+struct stray_caller {
+    std::atomic<std::uint32_t> ready;  // 1 once the rest is in place
+    std::uint32_t call;                // CUPTI's number
+    std::atomic<std::uint64_t> calls;
+    char module[240];  // path, zero-terminated, cut where it is longer
+};
+static_assert(sizeof(stray_caller) == 256);
+inline constexpr std::uint32_t max_stray_callers = 256;
 
 enum class state : std::uint32_t {
     running = 1,     // counting; also what a killed process leaves
@@ -47,6 +57,9 @@ struct header {
     std::atomic<std::uint64_t> dropped;     // that CUPTI reported as lost, or that the file had no room for
     char why[192];
     call_count counts[max_calls];
+    std::atomic<std::uint32_t> stray_callers;  // entries taken
+    std::uint32_t reserved;
+    stray_caller strays[max_stray_callers];
 };
 inline constexpr std::uint32_t header_bytes = sizeof(header);
 

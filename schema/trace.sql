@@ -144,6 +144,14 @@ CREATE TABLE cupti_call (               -- `record --audit`: driver calls as CUP
     PRIMARY KEY (process, symbol)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE cupti_stray (              -- who called the driver past the hooks, by CUPTI; the first 64 calls of each entry point
+    process INTEGER NOT NULL REFERENCES process (id),
+    symbol TEXT NOT NULL,
+    module TEXT NOT NULL,               -- path
+    calls INTEGER NOT NULL,
+    PRIMARY KEY (process, symbol, module)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE gpu_activity (             -- `record --cupti`: what the device did, as CUPTI tells it; empty without
     id INTEGER PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES process (id),

@@ -58,7 +58,13 @@ json audit_json(store::trace const& trace) {
     for (auto const& [symbol, calls] : sum.missed) missed[symbol] = calls;
     json outside = json::object();
     for (auto const& [symbol, calls] : sum.outside) outside[symbol] = calls;
-    return {{"calls", sum.calls}, {"entry_points", sum.entry_points}, {"missed", missed}, {"outside", outside}};
+    json callers = json::object();
+    for (auto const& [symbol, modules] : sum.callers) callers[symbol] = modules;
+    return {{"calls", sum.calls},
+            {"entry_points", sum.entry_points},
+            {"missed", missed},
+            {"missed_from", callers},
+            {"outside", outside}};
 }
 
 json trace_json(input const& in) {

@@ -157,6 +157,7 @@ struct audited_call {
     std::int64_t recorded = 0;
     std::int64_t cupti = 0;
     enum class verdict { same, expected, missed, extra, outside } is = verdict::same;
+    std::vector<std::string> callers = {};  // paths of modules that were seen calling it past the hooks
 };
 
 struct note {

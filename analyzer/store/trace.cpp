@@ -8,6 +8,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -312,6 +313,13 @@ void trace::contents::load_audit() {
     while (rows.step())
         audit.push_back(
             {id<process_id>(rows, 0), rows.text(1), rows.integer(2), rows.integer(3), verdict_named(rows.text(4))});
+    if (!prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cupti_stray'").step()) return;
+    std::map<std::pair<process_id, std::string>, std::vector<std::string>> callers;
+    auto strays = prepare("SELECT process, symbol, module FROM cupti_stray ORDER BY calls DESC, module");
+    while (strays.step()) callers[{id<process_id>(strays, 0), strays.text(1)}].push_back(strays.text(2));
+    for (auto& each : audit)
+        if (auto const known = callers.find({each.process, each.symbol}); known != callers.end())
+            each.callers = known->second;
 }
 
 trace trace::open(std::filesystem::path const& path) {

@@ -9,6 +9,7 @@
 #include "collector/cupti/activities.h"
 #include "collector/cupti/file.h"
 #include "collector/cupti/functions.h"
+#include "collector/cupti/strays.h"
 
 namespace lastref::cupti {
 namespace {
@@ -36,6 +37,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, v
     auto& count = header->counts[id];
     if (call.callbackSite == CUPTI_API_ENTER) {
         count.calls.fetch_add(1, std::memory_order_relaxed);
+        strays::look_at(id);
         return;
     }
     auto const* const result = static_cast<CUresult const*>(call.functionReturnValue);
@@ -72,6 +74,7 @@ int start() {
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) return give_up("another tool uses it already");
     if (result != CUPTI_SUCCESS) return give_up("it cannot be subscribed to");
     pthread_atfork(nullptr, nullptr, [] { forked = true; });
+    strays::prepare(*header);
     if (with->enable_domain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API) != CUPTI_SUCCESS)
         return give_up("it calls nothing back");
     header->with_activities = strcmp(wanted, "activities") == 0;

@@ -50,6 +50,11 @@ char const* name_of(activity_kind kind) {
     return nullptr;
 }
 
+template <std::size_t size>
+std::string_view text(char const (&field)[size]) {
+    return {field, strnlen(field, size)};
+}
+
 // A file of ours, opened; reading it never goes behind its end, whatever its header claims.
 class counted_file {
   public:
@@ -87,8 +92,9 @@ class taker {
   public:
     explicit taker(trace_file& trace) : db_(trace.db()), start_(trace.start_monotonic_ns()) {
         // Traces begun by an older lastref have no such tables.
-        statement known(db_, "SELECT count(*) FROM sqlite_master WHERE name IN ('cupti_call', 'gpu_activity')");
-        usable_ = known.next() && known.integer(0) == 2;
+        statement known(
+            db_, "SELECT count(*) FROM sqlite_master WHERE name IN ('cupti_call', 'cupti_stray', 'gpu_activity')");
+        usable_ = known.next() && known.integer(0) == 3;
     }
     bool usable() const { return usable_; }
 
@@ -98,6 +104,7 @@ class taker {
         if (!process) return false;
         transaction all(db_);
         take_counts(file.head(), *process);
+        take_strays(file.head(), *process);
         take_activities(file, *process);
         note_what_is_missing(file, *process);
         all.commit();
@@ -114,9 +121,19 @@ class taker {
     void take_counts(cupti_file::header const& of, std::int64_t process) {
         statement insert(db_, "INSERT OR REPLACE INTO cupti_call VALUES (?, ?, ?, ?)");
         for (auto const& each : of.counts) {
-            std::string_view const name(each.name, strnlen(each.name, sizeof each.name));
+            std::string_view const name = text(each.name);
             if (std::uint64_t const calls = each.calls.load(); calls && !name.empty())
                 insert(process, name, calls, each.failed.load());
+        }
+    }
+
+    void take_strays(cupti_file::header const& of, std::int64_t process) {
+        statement insert(db_,
+                         "INSERT INTO cupti_stray VALUES (?1, ?2, ?3, ?4)"
+                         " ON CONFLICT DO UPDATE SET calls = calls + excluded.calls");
+        for (auto const& each : of.strays) {
+            if (each.ready.load() != 1 || each.call >= cupti_file::max_calls) continue;
+            insert(process, text(of.counts[each.call].name), text(each.module), each.calls.load());
         }
     }
 
@@ -132,8 +149,7 @@ class taker {
         bool const call = a.kind == activity_kind::call;
         std::optional<std::string_view> symbol;
         if (call && a.object < cupti_file::max_calls) {
-            auto const& name = head.counts[a.object].name;
-            symbol = std::string_view(name, strnlen(name, sizeof name));
+            symbol = text(head.counts[a.object].name);
         }
         std::optional<std::int64_t> end;
         if (a.end) end = static_cast<std::int64_t>(a.end) - start_;
@@ -145,7 +161,7 @@ class taker {
     void note_what_is_missing(counted_file const& file, std::int64_t process) {
         auto const& head = file.head();
         if (head.now.load() == cupti_file::state::unavailable)
-            note(process, "CUPTI counted nothing: " + std::string(head.why, strnlen(head.why, sizeof head.why)));
+            note(process, "CUPTI counted nothing: " + std::string(text(head.why)));
         if (!head.with_activities) return;
         if (auto const lost = head.dropped.load() + file.missing())
             note(process, std::to_string(lost) + " activities of CUPTI were lost");
@@ -153,8 +169,8 @@ class taker {
             note(process, "the process ended before CUPTI had handed over what the device did last");
     }
 
-    void note(std::int64_t process, std::string const& text) {
-        statement(db_, "INSERT INTO note VALUES (?, ?)")(process, std::string_view(text));
+    void note(std::int64_t process, std::string const& said) {
+        statement(db_, "INSERT INTO note VALUES (?, ?)")(process, std::string_view(said));
     }
 
     database& db_;

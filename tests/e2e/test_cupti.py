@@ -4,6 +4,7 @@ import os
 import re
 import sqlite3
 import struct
+import sys
 import unittest
 
 from harness import BUILD, INCOMPLETE, Case, workload
@@ -12,6 +13,16 @@ SHOW = 'echo "${CUDA_INJECTION64_PATH-none} ${LASTREF_CUPTI-none} ${LASTREF_DURA
 
 
 HAS_LIBRARY = os.path.exists(os.path.join(BUILD, "lib", "liblastref_cupti.so"))
+
+
+KILLS_ITSELF = """
+import ctypes, os, signal
+driver = ctypes.CDLL("libcuda.so.1")
+driver.cuInit(0)
+for _ in range(5):
+    driver.cuCtxSynchronize()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 class Asking(Case):
@@ -69,6 +80,50 @@ class Telling(Case):
         self.assertEqual(status, INCOMPLETE)
         self.assertEqual(report["trace"]["audit"]["missed"], {"cuGraphDestroy": 2})
         self.assertIn("CUPTI counted calls that were not recorded: cuGraphDestroy 2 ×.", " ".join(report["trace"]["incomplete"]))
+
+
+@unittest.skipUnless(HAS_LIBRARY, "built without CUPTI's headers")
+class Counting(Case):
+    """With the simulated driver, which loads the counting library as the real one does, and the simulated CUPTI beside it."""
+
+    def audit(self, *command, trace=None, **more):
+        done = self.record(*command, options=("--audit",), trace=trace, **more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return self.report(trace)[0]["trace"].get("audit"), done.stderr
+
+    def test_every_way_into_the_driver_is_seen(self):
+        for name in ("way_plt", "way_plt_per_thread", "way_dlsym", "way_get_proc_address", "user_objects", "fork_child"):
+            with self.subTest(name):
+                audit, _ = self.audit(workload(name), trace=self.path(name + ".lastref"))
+                self.assertGreater(audit["calls"], 10)
+                self.assertEqual((audit["missed"], audit["missed_from"]), ({}, {}))
+                self.assertTrue(audit["outside"])
+
+    def test_calls_past_the_hooks_are_counted_with_their_module(self):
+        # The storm calls the driver past every hook too, by the addresses in the driver's own table.
+        audit, _ = self.audit(os.path.join(BUILD, "bin", "bench", "storm"), "--workloads", "objects", "--threads", "2",
+                              "--repetitions", "1", "--scale", "0.01")
+        self.assertEqual(set(audit["missed"]), {"cuStreamSynchronize", "cuUserObjectCreate", "cuUserObjectRelease"})
+        for symbol, callers in audit["missed_from"].items():
+            self.assertEqual([os.path.basename(path) for path in callers], ["storm"], symbol)
+        text = " ".join(self.lastref("report", self.trace).stdout.split())
+        self.assertRegex(text, r"CUPTI counted calls that were not recorded: cuStreamSynchronize \d+ × from storm, ")
+
+    def test_where_another_tool_has_subscribed_one_line_says_so(self):
+        audit, told = self.audit(workload("user_objects"), env={"LASTREF_SIM_CUPTI": "taken"})
+        self.assertIsNone(audit)
+        self.assertEqual(told.count("another tool uses it already; recording goes on without it"), 1)
+        self.assertIn("CUPTI counted nothing: another tool uses it already", self.lastref("report", self.trace).stdout)
+
+    def test_without_activities_calls_are_counted_all_the_same(self):
+        done = self.record(workload("user_objects"), options=("--cupti",))
+        self.assertIn("its activities cannot be had; recording goes on without it", done.stderr)
+        self.assertEqual(self.report()[0]["trace"]["audit"]["missed"], {})
+
+    def test_a_program_that_kills_itself_leaves_its_counts(self):
+        done = self.record(sys.executable, "-c", KILLS_ITSELF, options=("--audit",))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertGreater(self.report()[0]["trace"]["audit"]["calls"], 5)
 
 
 class LeftOver(Case):

@@ -11,4 +11,9 @@ __attribute__((visibility("default"))) int lastref_simdriver_set(char const* nam
 
 // The entry point with this number, counted from 0, and whether it has behaviour; null past the last one.
 __attribute__((visibility("default"))) char const* lastref_simdriver_symbol(unsigned index, int* has_behaviour);
+
+// Told of every call on the calling thread: the entry point's number, 1 at its begin and 0 at its end, and then its
+// result. One at a time; null for none. Calls under way may still be told.
+typedef void (*lastref_simdriver_watcher)(unsigned index, int entering, int result);
+__attribute__((visibility("default"))) void lastref_simdriver_watch(lastref_simdriver_watcher told);
 }

@@ -3,17 +3,25 @@
 #include "tests/simdriver/abi/exports.h"
 #include "tests/simdriver/abi/api.h"
 #include "tests/simdriver/core/gate.h"
+#include "tests/simdriver/core/tools.h"
 
 namespace lastref::simdriver {
 namespace {
 
 template <class... Parameters>
-CUresult enter(symbol_id id, CUresult (*behaviour)(call const&, Parameters...),
-               std::type_identity_t<Parameters>... arguments) {
+CUresult pass_gate(symbol_id id, CUresult (*behaviour)(call const&, Parameters...), Parameters... arguments) {
     gate entry(id);
     if (!entry.open()) return entry.answer();
     if (!behaviour) return CUDA_ERROR_NOT_SUPPORTED;
     return behaviour(entry.context(), arguments...);
+}
+
+template <class... Parameters>
+CUresult enter(symbol_id id, CUresult (*behaviour)(call const&, Parameters...),
+               std::type_identity_t<Parameters>... arguments) {
+    tools::watched_call const watched(id);
+    if (id == symbol_id::cuInit) tools::load_injected();
+    return watched.returned(pass_gate<Parameters...>(id, behaviour, arguments...));
 }
 
 }  // namespace

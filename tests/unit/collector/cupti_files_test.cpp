@@ -93,6 +93,28 @@ TEST_F(cupti_files_test, calls_that_cupti_did_not_see_are_extra) {
     EXPECT_EQ(verdicts(), strings{"cuGraphLaunch|2|1|extra"});
 }
 
+TEST_F(cupti_files_test, callers_past_the_hooks_are_named) {
+    record_launches();
+    count(3, "cuGraphLaunch", 4);
+    auto const stray = [&](std::uint32_t place, std::uint32_t call, char const* module, std::uint64_t calls,
+                           bool ready) {
+        auto& one = head->strays[place];
+        one.call = call;
+        std::strcpy(one.module, module);
+        one.calls = calls;
+        one.ready = ready ? 1 : 0;
+    };
+    head->stray_callers = 5;
+    stray(0, 3, "/lib/a.so", 1, true);
+    stray(1, 3, "/lib/b.so", 1, true);
+    stray(2, 3, "/lib/a.so", 1, true);  // two threads met it at once
+    stray(3, 3, "/lib/half.so", 1, false);
+    stray(4, cupti_file::max_calls, "/lib/damaged.so", 1, true);
+    drain();
+    EXPECT_EQ(rows(trace, "SELECT symbol, module, calls FROM cupti_stray ORDER BY module"),
+              (strings{"cuGraphLaunch|/lib/a.so|2", "cuGraphLaunch|/lib/b.so|1"}));
+}
+
 TEST_F(cupti_files_test, the_devices_work_finds_the_call_that_asked_for_it) {
     record_launches();
     count(3, "cuGraphLaunch", 2);
