@@ -110,6 +110,31 @@ TEST(replay_reference, exit_drains_once_more_and_leaks_what_comes_later) {
     EXPECT_EQ(all.wakeups, 1u) << "a stopped queue wakes nobody";
 }
 
+TEST(replay_reference, what_would_be_due_after_exit_does_not_take_place) {
+    reference_run r(100);
+    r.callback(40);
+    r.safe_point(150);
+    r.callback(160);
+    EXPECT_EQ(r.finish().delay->max, 60) << "the last drain, at the stop";
+}
+
+TEST(replay_reference, a_callback_at_the_instant_of_a_safe_point_waits_for_the_next) {
+    reference_run r({});
+    r.safe_point(20);
+    r.callback(20);
+    EXPECT_EQ(r.finish().left, 1u);
+}
+
+TEST(replay_reference, a_drain_that_finds_nothing_is_none) {
+    reference_run r(100);
+    r.callback(40);
+    r.safe_point(50);
+    auto const all = r.finish();
+    EXPECT_TRUE(all.stopped);
+    EXPECT_EQ(all.drains->count, 1u);
+    EXPECT_EQ(all.drains->median, 1);
+}
+
 TEST(replay_reference, items_are_used_again) {
     reference_run r({});
     for (int i = 0; i < 100'000; ++i) {
@@ -181,6 +206,21 @@ TEST_F(replayed, drains_of_one_thread_in_one_go) {
     EXPECT_EQ(p.observed.left, 0u);
 }
 
+TEST_F(replayed, what_a_clean_up_does_beside_its_frees_does_not_end_it) {
+    for (std::uint64_t n = 1; n <= 4; ++n) make(n);
+    for (std::uint64_t n = 1; n <= 4; ++n) driver.destructor(n, memory(n));
+    free(cleaner, 1);
+    cleaner.call("cuStreamSynchronize");
+    free(cleaner, 2);
+    cleaner.call("cuCtxPushCurrent_v2");
+    free(cleaner, 3);
+    cleaner.call("cuStreamQuery");
+    free(cleaner, 4);
+    auto const p = only();
+    EXPECT_EQ(p.observed.drains->count, 1u);
+    EXPECT_EQ(p.observed.drains->max, 4);
+}
+
 TEST_F(replayed, a_payload_that_came_after_the_drain_began_is_of_the_next_one) {
     for (std::uint64_t n = 1; n <= 3; ++n) make(n);
     driver.destructor(1, memory(1));
@@ -220,6 +260,32 @@ TEST_F(replayed, calls_inside_callbacks_are_no_safe_points) {
     driver.destructor(1, memory(1));
     main.call("cuCtxGetCurrent", {.flags = 1});
     EXPECT_EQ(only().reference.left, 1u);
+}
+
+TEST_F(replayed, calls_inside_calls_are_no_safe_points) {
+    make(1);
+    driver.destructor(1, memory(1));
+    main.call("cuCtxGetCurrent", {.flags = store::event_flag::nested});
+    EXPECT_EQ(only().reference.left, 1u);
+}
+
+TEST_F(replayed, calls_that_never_returned_are_no_safe_points) {
+    make(1);
+    driver.destructor(1, memory(1));
+    main.call("cuCtxGetCurrent");
+    t.sql("UPDATE event SET duration = NULL, result = NULL WHERE id = (SELECT max(id) FROM event)");
+    EXPECT_EQ(only().reference.left, 1u);
+}
+
+TEST_F(replayed, a_payload_that_only_its_neighbour_tells) {
+    main.call("cuMemAlloc_v2", {.object = memory(1), .size = 8, .stack = {"make", "main"}});
+    main.call("cuUserObjectCreate",
+              {.object = 1, .other = 0x1234, .size = 1, .extra = destroy_payload, .stack = {"make", "main"}});
+    driver.destructor(1, 0x1234);
+    free(cleaner, 1);
+    auto const p = only();
+    EXPECT_EQ(p.observed.by_nearness, 1u);
+    EXPECT_EQ(p.observed.by_address, 0u);
 }
 
 TEST_F(replayed, what_no_payload_tells_is_not_observed) {
