@@ -43,4 +43,14 @@ constexpr bool is_annotation(event_kind kind) {
     return kind >= event_kind::annotation_recipe && kind <= event_kind::annotation_stop;
 }
 
+// The program's dealings with its interpreter.
+constexpr bool is_pending_call(event_kind kind) {
+    return kind == event_kind::pending_call_attempt || kind == event_kind::pending_call_run;
+}
+
+// Neither a call of the driver's nor one that the driver made.
+constexpr bool is_beside_driver(event_kind kind) {
+    return is_annotation(kind) || is_pending_call(kind);
+}
+
 }  // namespace lastref

@@ -154,6 +154,11 @@ enum class phase : std::uint16_t {
     end = 4,                 // the last point of a clean exit that the collector sees
     driver_found = 5,        // the driver's library is loaded and its functions are resolved
     exec = 6,                // the process is about to be replaced
+    // A CPython interpreter, as it answers itself; each is seen at the latest before the next event that releases
+    // something.
+    python_initialized = 7,
+    python_finalizing = 8,
+    python_finalized = 9,
 };
 
 struct phase_record {

@@ -115,7 +115,8 @@ CREATE TABLE event (
 CREATE TABLE phase (                    -- steps of a process's life
     process INTEGER NOT NULL REFERENCES process (id),
     at INTEGER NOT NULL,
-    what TEXT NOT NULL,                 -- driver_found, driver_initialized, exit_begin, driver_torn_down, end, exec
+    what TEXT NOT NULL,                 -- driver_found, driver_initialized, exit_begin, driver_torn_down, end, exec,
+                                        -- python_initialized, python_finalizing, python_finalized
     thread INTEGER REFERENCES thread (id),
     event INTEGER NOT NULL              -- greatest event id written before it
 ) STRICT;

@@ -312,6 +312,49 @@ SELECT calls.event, calls.pid, calls.tid, calls.thread, calls.begin_us, calls.du
 FROM calls JOIN event ON event.id = calls.event
 WHERE calls.kind IN ('callback_user_object', 'callback_host_function', 'callback_stream');
 
+-- Pending calls of CPython: each attempt to add one, with the run that came of it. `became` is 'ran', 'refused' (Py_AddPendingCall
+-- returned -1: its queue was full) or 'never ran'. `callback` is the callback of the driver's in which the attempt was made.
+-- `payload_callbacks` counts the destructors of user objects that came together in it: since the same function ran last, up to this
+-- run (for an attempt without one, up to the attempt); 0 for functions that no callback asks for. `frees` are the successful frees of memory by the run's thread during it.
+CREATE VIEW pending_calls AS
+WITH told AS MATERIALIZED (
+    SELECT id, process, thread, kind, begin, duration, object, other, size, extra, flags, stack,
+           sum(kind = 'callback_user_object') OVER (PARTITION BY process ORDER BY id) AS payloads,
+           max(CASE WHEN verb = 'run' AND kind <> 'pending_call_run' THEN id END) OVER (PARTITION BY thread ORDER BY id) AS callback
+    FROM _event WHERE kind IN ('pending_call_attempt', 'pending_call_run', 'callback_user_object', 'callback_host_function', 'callback_stream')),
+-- `payloads` never falls, so the greatest value of earlier runs is that of the latest.
+ours AS MATERIALIZED (
+    SELECT *, payloads - coalesce(max(CASE WHEN kind = 'pending_call_run' THEN payloads END) OVER (
+               PARTITION BY process, extra ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS gathered,
+           max(flags & 1) OVER (PARTITION BY process, extra) AS by_callbacks
+    FROM told WHERE kind IN ('pending_call_attempt', 'pending_call_run')),
+ran AS MATERIALIZED (SELECT * FROM ours WHERE kind = 'pending_call_run'),
+-- What the threads that ran pending calls did, in order of time: a run's part is what was counted at its end less what was at its begin.
+point AS (
+    SELECT event.thread, event.begin AS at, 1 AS rank, NULL AS run, 1 AS calls, kind.verb = 'destroy' AND event.result = 0 AND kind.object IN
+           ('device_memory', 'host_memory', 'registered_memory', 'array', 'mipmapped_array', 'ipc_memory') AS frees
+    FROM event JOIN api ON api.id = event.api JOIN kind ON kind.id = api.kind
+    WHERE event.thread IN (SELECT thread FROM ran) AND api.symbol GLOB 'cu*'
+    UNION ALL SELECT thread, begin, 0, id, 0, 0 FROM ran
+    UNION ALL SELECT thread, coalesce(begin + duration, 9223372036854775807), 2, id, 0, 0 FROM ran),
+counted AS (
+    SELECT run, rank, sum(calls) OVER span AS calls, sum(frees) OVER span AS frees FROM point
+    WINDOW span AS (PARTITION BY thread ORDER BY at, rank ROWS UNBOUNDED PRECEDING)),
+inside AS MATERIALIZED (
+    SELECT run, max(calls) - min(calls) AS calls, max(frees) - min(frees) AS frees FROM counted WHERE run IS NOT NULL GROUP BY run)
+SELECT process.pid, tried.id AS event, tried.begin / 1000.0 AS attempted_us, thread.tid, thread.name AS thread,
+       tried.flags & 1 <> 0 AS in_callback, iif(tried.flags & 1, tried.callback, NULL) AS callback,
+       printf('0x%x', tried.extra) AS "function", printf('0x%x', tried.other) AS argument, iif(tried.size, 0, -1) AS result,
+       CASE WHEN NOT tried.size THEN 'refused' WHEN ran.id IS NULL THEN 'never ran' ELSE 'ran' END AS became,
+       iif(tried.by_callbacks, coalesce(ran.gathered, tried.gathered), 0) AS payload_callbacks,
+       ran.id AS run, (ran.begin - tried.begin) / 1000.0 AS waited_us, runner.tid AS ran_on, runner.name AS ran_on_thread,
+       runner.main AS on_main_thread, ran.duration / 1000.0 AS ran_us, iif(ran.duration IS NULL, NULL, ran.size) AS run_result, inside.calls AS driver_calls, inside.frees,
+       tried.stack
+FROM ours AS tried JOIN process ON process.id = tried.process JOIN thread ON thread.id = tried.thread
+     LEFT JOIN ran ON ran.process = tried.process AND ran.object = tried.object LEFT JOIN inside ON inside.run = ran.id
+     LEFT JOIN thread AS runner ON runner.id = ran.thread
+WHERE tried.kind = 'pending_call_attempt';
+
 -- What happened after a process's exit handlers had begun. `after` says how far shutdown was.
 CREATE VIEW shutdown_events AS
 SELECT event, pid, tid, thread, begin_us, CASE WHEN after_teardown THEN 'driver torn down' ELSE 'exit began' END AS after,

@@ -85,11 +85,12 @@ struct listeners {
                                                                                              owners, accountant,
                                                                                              order,  uses,
                                                                                              links,  intended,
-                                                                                             found,  asked} {}
+                                                                                             found,  asked,
+                                                                                             pending} {}
 
     void listen_to(model::world& world) {
-        for (auto* each :
-             std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant, &left})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant,
+                                                                  &left, &pending})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
@@ -101,6 +102,7 @@ struct listeners {
     ledger::accountant accountant{order};
     payload_links links;
     intended_leaks intended{links};
+    model::pending_calls pending;
     findings::places places;
     findings::owners owners;
     findings::collection found;
@@ -151,6 +153,7 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
             out.incomplete.push_back("Graphs are nested so deep that not all references in them were followed.");
     out.found = all.found.take();
     out.left = all.left.take();
+    out.pending = all.pending.all();
     return out;
 }
 

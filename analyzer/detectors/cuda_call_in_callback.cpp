@@ -39,7 +39,7 @@ void cuda_call_in_callback::on_event(model::process_state const&, model::event c
         latest_[e.row.thread] = {e.where(), e.kind()};
         return;
     }
-    if ((e.row.flags & store::event_flag::in_callback) == 0 || is_annotation(e.kind())) return;
+    if ((e.row.flags & store::event_flag::in_callback) == 0 || is_beside_driver(e.kind())) return;
     inner_call found{e.where(), {}, event_kind::count};
     if (auto const inside = latest_.find(e.row.thread); inside != latest_.end()) {
         found.callback = inside->second.where;

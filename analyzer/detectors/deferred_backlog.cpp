@@ -65,6 +65,7 @@ void deferred_backlog::report(model::process_state const& process, backlog const
         fmt::format("The oldest one's destructor ran at {}; its memory was freed much later, in one go with the "
                     "others.",
                     findings::time_text(w.oldest.destructor.at)));
+    tell_of_pending_calls(out, process);
     out.why =
         "A destructor must not call the driver, so it hands its payload on. Until somebody cleans up, the memory is "
         "lost to "
@@ -75,6 +76,26 @@ void deferred_backlog::report(model::process_state const& process, backlog const
     out.sites.push_back(site_of("destructor ran", w.oldest.destructor));
     if (b.drained.event) out.sites.push_back(site_of("drained", b.drained));
     file_.found.add(std::move(out));
+}
+
+// What became of the wake-ups, where they went through CPython's pending calls.
+void deferred_backlog::tell_of_pending_calls(finding& out, model::process_state const& process) const {
+    for (auto const* f : file_.pending.of(process.process().id)) {
+        if (f->in_callbacks == 0 && f->frees == 0) continue;
+        if (f->refused > 0)
+            out.what.push_back(fmt::format(
+                "Py_AddPendingCall refused {}, the first at {}, since CPython's queue of pending calls was full{}.",
+                findings::counted(f->refused, "wake-up"), findings::time_text(f->first_refusal->at),
+                f->taken_after_refusal
+                    ? fmt::format("; one was accepted at {}", findings::time_text(f->taken_after_refusal->at))
+                    : std::string{}));
+        if (f->refused > 0) out.sites.push_back(site_of("wake-up refused", *f->first_refusal));
+        if (f->longest_wait >= long_ago)
+            out.what.push_back(
+                fmt::format("A pending call that CPython had accepted ran {} later only: its main thread did "
+                            "not come to a place where it runs them.",
+                            findings::duration_text(f->longest_wait)));
+    }
 }
 
 }  // namespace lastref::detectors

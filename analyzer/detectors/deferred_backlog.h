@@ -34,6 +34,7 @@ class deferred_backlog : public detector {
     };
     void measure(backlog& b, store::time_ns now);
     void report(model::process_state const& process, backlog const& b);
+    void tell_of_pending_calls(finding& out, model::process_state const& process) const;
 
     std::map<store::process_id, backlog> backlogs_;
 };

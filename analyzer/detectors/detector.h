@@ -9,6 +9,7 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/ledger/accountant.h"
+#include "analyzer/model/pending_calls.h"
 #include "analyzer/model/process_state.h"
 #include "analyzer/timeline/uses.h"
 
@@ -32,6 +33,7 @@ struct case_file {
     intended_leaks const& intended;
     findings::collection& found;
     settings const& asked;
+    model::pending_calls const& pending;
 };
 
 class detector : public model::observer {

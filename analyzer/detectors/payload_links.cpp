@@ -34,7 +34,7 @@ void payload_links::on_event(model::process_state const& process, model::event c
         by_memory_[e.subject->id] = {{}, *e.subject, {}, false, {}, 0, 0};
         return;
     }
-    if (is_annotation(e.kind())) return;
+    if (is_beside_driver(e.kind())) return;
     if (e.kind() == event_kind::user_object_create && e.subject) return link(process, e);
     if (e.kind() == event_kind::callback_user_object && e.subject) {
         auto const memory = memory_of_.find(e.subject->id);

@@ -21,6 +21,7 @@ bool queue_contract::marks_missing(store::process_id process) const {
 }
 
 void queue_contract::on_event(model::process_state const&, model::event const& e) {
+    if (e.kind() == event_kind::pending_call_attempt) return pending_call(e);
     if (!is_annotation(e.kind())) return;
     auto const of_queue = [&]() -> queue& { return queues_[e.process][e.row.object]; };
     switch (e.kind()) {
@@ -100,6 +101,12 @@ void queue_contract::drain_end(queue& q, model::event const&) {
     q.batch = {};
 }
 
+// Of programs without annotations too: after the interpreter's end nobody runs it, and asking touches what is gone.
+void queue_contract::pending_call(model::event const& e) {
+    if (model::interpreter_at(file_.trace, e.process, e.row.id) >= model::interpreter_stage::finalizing)
+        add(e.process, {breach::after_interpreter, e.row.extra, e.row.other, e.where(), {}});
+}
+
 void queue_contract::add(breach what, model::event const& e, model::origin const& before) {
     add(e.process, {what, e.row.object, e.row.other, e.where(), before});
 }
@@ -122,10 +129,10 @@ void queue_contract::look_at_what_is_left(model::process_state const& process, s
 }
 
 void queue_contract::on_process_end(model::process_state const& process) {
-    auto const found = queues_.find(process.process().id);
-    if (found == queues_.end()) return;
-    for (auto const& [name, q] : found->second) look_at_what_is_left(process, name, q);
-    queues_.erase(found);
+    if (auto const found = queues_.find(process.process().id); found != queues_.end()) {
+        for (auto const& [name, q] : found->second) look_at_what_is_left(process, name, q);
+        queues_.erase(found);
+    }
     groups_.report(process.process().id, [&](std::uint64_t key, auto const& g) { report(process, key, g); });
 }
 
@@ -230,6 +237,20 @@ void queue_contract::describe(finding& out, offence const& o) const {
                  "Look at the stop before the wake-up; leave what comes later.");
             earlier("stopped");
             break;
+        case breach::after_interpreter: {
+            bool const gone =
+                model::interpreter_at(file_.trace, out.process, o.at.event) == model::interpreter_stage::finalized;
+            if (!gone) out.severity = severity::warning;
+            out.confidence_reason = "the interpreter itself had said so before the attempt began";
+            tell(gone ? "Py_AddPendingCall was called after the interpreter was finalized"
+                      : "Py_AddPendingCall was called while the interpreter was finalizing",
+                 "asked", fmt::format("{} asked for a pending call of {} at {}.", who, which, when),
+                 gone ? "Nobody runs it, and asking takes a lock of an interpreter that is gone: some versions crash."
+                      : "The main thread runs no pending calls any more: what the call would have cleaned up is left.",
+                 "Stop asking when the interpreter begins to end: from a callback of the module atexit, or of "
+                 "Py_AtExit.");
+            break;
+        }
     }
 }
 

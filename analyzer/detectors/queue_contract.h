@@ -27,6 +27,7 @@ class queue_contract : public detector {
         other_thread,  // cleaned up outside the batch's thread
         overlapping,   // two batches at one time
         after_stop,
+        after_interpreter,  // a pending call asked for when the interpreter finalizes or is gone
     };
     struct offence {
         breach what = breach::lost;
@@ -55,6 +56,7 @@ class queue_contract : public detector {
     void answer(queue& q);
     void drain_begin(queue& q, model::event const& e);
     void drain_end(queue& q, model::event const& e);
+    void pending_call(model::event const& e);
     void add(breach what, model::event const& e, model::origin const& before = {});
     void add(store::process_id process, offence const& o);
     void look_at_what_is_left(model::process_state const& process, store::handle name, queue const& q);

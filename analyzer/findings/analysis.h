@@ -3,6 +3,7 @@
 
 #include "analyzer/findings/finding.h"
 #include "analyzer/findings/losses.h"
+#include "analyzer/model/pending_calls.h"
 
 #include <cstdint>
 #include <map>
@@ -36,10 +37,11 @@ struct analysis {
     ledger_accuracy ledger;
     std::uint64_t unseen_releases = 0;  // objects that went by calls that were not recorded
     std::vector<loss_counter> losses;
-    std::vector<std::string> incomplete;  // reasons; empty for a complete trace
-    std::vector<finding> found;           // most important first
-    std::vector<left_objects> left;       // only where the trace has ranges
-    bool clean_end = true;                // every process that used the driver ran its exit handlers
+    std::vector<std::string> incomplete;           // reasons; empty for a complete trace
+    std::vector<finding> found;                    // most important first
+    std::vector<left_objects> left;                // only where the trace has ranges
+    std::vector<model::pending_function> pending;  // of CPython's pending calls, by process and function
+    bool clean_end = true;                         // every process that used the driver ran its exit handlers
 };
 
 }  // namespace lastref::findings

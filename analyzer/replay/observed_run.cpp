@@ -26,25 +26,32 @@ void observed_run::callback(detectors::payload_links const& links, model::event 
     side_.most_waiting = std::max<std::uint64_t>(side_.most_waiting, waiting_.size());
 }
 
-void observed_run::call(model::event const& e) {
-    if (drains_.empty() || belongs_to_clean_up(e)) return;
-    if (auto const open = drains_.find(e.row.thread); open != drains_.end()) close(open->second);
+void observed_run::call(model::event const& e, bool inside) {
+    if (drains_.empty() || inside) return;
+    auto const open = drains_.find(e.row.thread);
+    if (open != drains_.end() && (open->second.in_pending_call || !belongs_to_clean_up(e))) close(open->second);
 }
 
-void observed_run::released(model::object const& gone, model::event const& e, model::release_cause cause) {
+void observed_run::drain_begins(model::event const& e) {
+    auto& d = drains_[e.row.thread];
+    close(d);
+    d.in_pending_call = true;
+}
+
+void observed_run::released(model::object const& gone, model::event const& e, model::release_cause cause, bool inside) {
     if (!model::is_memory(gone.kind)) return;
     auto const payload = waiting_.gone(gone.id);
     if (!payload) return;
     if (cause == model::release_cause::call)
-        clean_up(*payload, e);
+        clean_up(*payload, e, inside);
     else
         ++side_.gone_otherwise;
 }
 
-void observed_run::clean_up(detectors::waiting_payload const& payload, model::event const& e) {
+void observed_run::clean_up(detectors::waiting_payload const& payload, model::event const& e, bool inside) {
     delays_.add(since(payload.destructor.at, e.row.begin));
     auto& d = drains_[e.row.thread];
-    if (d.size > 0 && payload.destructor.at > d.begun) close(d);
+    if (!inside && d.size > 0 && payload.destructor.at > d.begun) close(d);
     if (d.size++ == 0) d.begun = e.row.begin;
 }
 

@@ -67,6 +67,24 @@ json audit_json(store::trace const& trace) {
             {"outside", outside}};
 }
 
+json pending_json(store::trace const& trace, model::pending_function const& f) {
+    json tids = json::array();
+    for (auto const thread : f.run_threads) tids.push_back(trace.at(thread).tid);
+    return {{"pid", trace.at(f.process).pid},
+            {"function", hex(f.function)},
+            {"attempts", f.attempts},
+            {"refused", f.refused},
+            {"in_callbacks", f.in_callbacks},
+            {"runs", f.runs},
+            {"never_ran", f.waiting},
+            {"run_threads", tids},
+            {"payload_callbacks", f.payload_callbacks},
+            {"later_payload_callbacks", f.later_callbacks},
+            {"frees", f.frees},
+            {"freed_bytes", f.freed_bytes},
+            {"longest_wait_ns", f.longest_wait}};
+}
+
 json trace_json(input const& in) {
     json processes = json::array();
     for (auto const& p : in.trace.processes()) {
@@ -95,6 +113,7 @@ json trace_json(input const& in) {
                 {"unhooked", unhooked},
                 {"notes", notes}};
     if (!in.trace.audit().empty()) out["audit"] = audit_json(in.trace);
+    for (auto const& each : in.what.pending) out["pending_calls"].push_back(pending_json(in.trace, each));
     return out;
 }
 

@@ -1,6 +1,7 @@
 // The report that a person reads at a terminal or in a log.
 #include "analyzer/findings/audit.h"
 #include "analyzer/findings/code_owner.h"
+#include "analyzer/findings/pending_calls.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
@@ -168,6 +169,8 @@ void print_head(page& to, input const& in) {
     to.line(fmt::format("  {} and {} recorded", counted(calls, "driver call"), counted(callbacks, "callback")));
     if (auto const audited = findings::sum_audit(in.trace); audited.entry_points)
         to.wrapped(escaped(findings::audit_text(audited)), 2, "", ink::plain);
+    for (auto const& sentence : findings::pending_call_sentences(in.trace, in.what.pending))
+        to.wrapped(escaped(sentence), 2, "", ink::plain);
     to.line();
 }
 

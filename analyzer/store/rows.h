@@ -101,7 +101,10 @@ enum class phase_step : std::uint8_t {
     exit_begin,
     driver_torn_down,
     end,
-    exec
+    exec,
+    python_initialized,
+    python_finalizing,
+    python_finalized
 };
 
 struct phase {

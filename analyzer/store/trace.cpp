@@ -45,7 +45,10 @@ constexpr std::array phase_names{names_of<phase_step>{"driver_found", phase_step
                                  names_of<phase_step>{"exit_begin", phase_step::exit_begin},
                                  names_of<phase_step>{"driver_torn_down", phase_step::driver_torn_down},
                                  names_of<phase_step>{"end", phase_step::end},
-                                 names_of<phase_step>{"exec", phase_step::exec}};
+                                 names_of<phase_step>{"exec", phase_step::exec},
+                                 names_of<phase_step>{"python_initialized", phase_step::python_initialized},
+                                 names_of<phase_step>{"python_finalizing", phase_step::python_finalizing},
+                                 names_of<phase_step>{"python_finalized", phase_step::python_finalized}};
 constexpr std::array state_names{names_of<trace_state>{"recording", trace_state::recording},
                                  names_of<trace_state>{"complete", trace_state::complete}};
 

@@ -40,6 +40,12 @@ std::string_view phase_name(spool::phase what) {
             return "driver_found";
         case spool::phase::exec:
             return "exec";
+        case spool::phase::python_initialized:
+            return "python_initialized";
+        case spool::phase::python_finalizing:
+            return "python_finalizing";
+        case spool::phase::python_finalized:
+            return "python_finalized";
     }
     return "unknown";
 }
@@ -410,8 +416,10 @@ void spool_drain::write_nvtx_name(spool::record_view record) {
 
 void spool_drain::write_phase(ready_record const& ready) {
     auto const& record = ready.what.view.phase();
-    last_phase_ = record.what;
-    last_phase_of_ = ready.what.thread;
+    if (record.what < spool::phase::python_initialized) {  // those of an interpreter say nothing of the process's end
+        last_phase_ = record.what;
+        last_phase_of_ = ready.what.thread;
+    }
     writer_.add_phase(rows_.id(), time(record.at), phase_name(record.what), ready.what.thread->row());
     if (record.what == spool::phase::driver_initialized) rows_.driver_version(record.value);
 }

@@ -52,7 +52,7 @@ bool text_fits(text_record const& text, check_limits const& limits) {
 
 bool phase_fits(phase_record const& record, check_limits const& limits) {
     auto const what = static_cast<std::uint16_t>(record.what);
-    return record.slots == 1 && what >= 1 && what <= static_cast<std::uint16_t>(phase::exec) &&
+    return record.slots == 1 && what >= 1 && what <= static_cast<std::uint16_t>(phase::python_finalized) &&
            is_time(record.at, limits.first_ticks);
 }
 

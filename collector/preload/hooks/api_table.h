@@ -37,6 +37,9 @@ enum class abi : std::uint16_t {
     annotation_adopt,
     annotation_owner_begin,
     annotation_owner_end,
+    // CPython's pending calls.
+    pending_call_attempt,
+    pending_call_run,
     count
 };
 
@@ -112,6 +115,10 @@ inline constexpr std::array abi_table{
              .kind = event_kind::annotation_owner_begin, .object = "owner"},
     abi_info{.symbol = "annotation:owner_end", .name = "owner end", .streams = default_stream::none,
              .kind = event_kind::annotation_owner_end, .object = "owner"},
+    abi_info{.symbol = "python:add_pending_call", .name = "Py_AddPendingCall", .streams = default_stream::none,
+             .kind = event_kind::pending_call_attempt, .object = "attempt", .other = "argument", .size = "accepted", .extra = "function"},
+    abi_info{.symbol = "python:pending_call", .name = "pending call", .streams = default_stream::none,
+             .kind = event_kind::pending_call_run, .object = "attempt", .other = "argument", .size = "result", .extra = "function"},
 };
 // clang-format on
 static_assert(abi_table.size() == static_cast<std::size_t>(abi::count));

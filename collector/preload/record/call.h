@@ -3,6 +3,8 @@
 
 #include "collector/preload/arch/prefetch.h"
 #include "collector/preload/hooks/api_table.h"
+#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/watch.h"
 #include "collector/preload/record/context.h"
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/stack.h"
@@ -31,9 +33,13 @@ class recorded_call {
         if (call.ring_ == nullptr) [[unlikely]]
             return call;
         thread_ring& r = *call.ring_;
+        constexpr bool sorts_by_begin = traits.order != event_order::end;
+        // What is released, and every callback, must stand behind the phase that it falls into.
+        if constexpr (sorts_by_begin)
+            if (process::the.has_interpreter.load(std::memory_order_relaxed)) [[unlikely]]
+                python::note_phase();
         call.depth_ = r.depth++;
         call.context_ = r.context;
-        constexpr bool sorts_by_begin = traits.order != event_order::end;
         if constexpr (sorts_by_begin) call.hold_order();
         if (traits.stamps == stamp_count::two || sorts_by_begin || process::the.options.all_durations)
             call.begin_ = now_ticks();
@@ -79,6 +85,9 @@ class recorded_call {
             r.last_stamp = end;
             release_order();
             if (depth_ == 0) r.slot->call_begin.store(0, std::memory_order_release);
+            if constexpr (!sorts_by_begin)
+                if (end >= process::the.next_watch.load(std::memory_order_relaxed)) [[unlikely]]
+                    python::watch(end);
         }
     }
 

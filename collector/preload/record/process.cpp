@@ -21,6 +21,8 @@
 #include "collector/preload/driver/driver.h"
 #include "collector/preload/driver/weak.h"
 #include "collector/preload/hooks/api_table.h"
+#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/watch.h"
 #include "collector/preload/record/drain_start.h"
 #include "collector/preload/record/module.h"
 #include "collector/preload/record/range.h"
@@ -229,6 +231,7 @@ void forget_parent() {
     modules::forget_all();
     ranges::forget_parent();
     nvtx::forget_parent();
+    python::forget_parent();
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
@@ -248,10 +251,16 @@ void take_last_clock() {
     the.header->last_clock.monotonic_ns.store(now.ns, std::memory_order_relaxed);
 }
 
+// An interpreter that is a program of its own ends just before exit handlers run.
+void note_interpreter() {
+    if (the.has_interpreter.load(std::memory_order_relaxed)) python::note_phase();
+}
+
 // Handlers run in reverse order of registration: this one was registered right after the driver's, so it runs before
 // it.
 void at_exit_before_driver() {
     if (!recording()) return;
+    note_interpreter();
     rings::write_phase(spool::phase::exit_begin);
     the.exit_flags.fetch_or(spool::flag_after_exit, std::memory_order_relaxed);
     take_last_clock();
@@ -270,11 +279,15 @@ void at_exit_after_driver() {
     driver::restore_weak_references();
     rings::prepare();
     pthread_atfork(nullptr, nullptr, forget_parent);
-    if (!forbidden()) nvtx::prepare();
+    if (!forbidden()) {
+        nvtx::prepare();
+        python::prepare();
+    }
 }
 
 [[gnu::destructor]] void unloaded() {
     if (!recording()) return;
+    note_interpreter();
     rings::write_phase(spool::phase::end);
     take_last_clock();
     the.header->ended.store(1, std::memory_order_release);

@@ -190,6 +190,10 @@ void write_phase(spool::phase what, std::uint32_t value) {
     if (r == nullptr || r->writing != 0) return;
     std::byte* const place = room(*r, 1);
     if (place == nullptr) return;
+    // The drain must write nothing later meanwhile: see record/call.h.
+    auto& hold = r->slot->order_hold;
+    bool const holds = hold.load(std::memory_order_relaxed) == 0;
+    if (holds) hold.store(r->last_stamp | 1, std::memory_order_release);
     spool::phase_record record{};
     record.what = what;
     record.type = spool::record_type::phase;
@@ -198,6 +202,8 @@ void write_phase(spool::phase what, std::uint32_t value) {
     record.at = now_ticks();
     memcpy(place, &record, sizeof record);
     publish(*r, 1);
+    r->last_stamp = record.at;
+    if (holds) hold.store(0, std::memory_order_release);
 }
 
 void abandon() {

@@ -179,6 +179,34 @@ TEST_F(deferred_backlog, drained_once_after_a_long_time) {
     EXPECT_EQ(f.severity, severity::warning);
 }
 
+TEST_F(deferred_backlog, with_its_wake_ups_refused) {
+    payloads(20);
+    auto const attempt = [&](std::uint64_t number, bool accepted) {
+        return worker.call("python:add_pending_call",
+                           {.object = number, .size = accepted, .extra = 0xd0, .flags = 1, .stack = {"wake"}});
+    };
+    attempt(1, false);
+    attempt(2, false);
+    t.wait_ms(1000);
+    attempt(3, true);
+    auto const run = main.call("python:pending_call", {.object = 3, .extra = 0xd0});
+    drain(20);
+    t.sql("UPDATE event SET duration = 1000000000 WHERE id = " + std::to_string(run));
+    auto const f = only(rule::deferred_backlog);
+    ASSERT_EQ(f.what.size(), 2u);
+    EXPECT_NE(f.what.back().find("Py_AddPendingCall refused 2 wake-ups"), std::string::npos) << f.what.back();
+    EXPECT_NE(f.what.back().find("one was accepted"), std::string::npos) << f.what.back();
+    ASSERT_EQ(what().pending.size(), 1u);
+    auto const& p = what().pending.front();
+    EXPECT_EQ(p.attempts, 3u);
+    EXPECT_EQ(p.refused, 2u);
+    EXPECT_EQ(p.runs, 1u);
+    EXPECT_EQ(p.payload_callbacks, 20u);
+    EXPECT_EQ(p.frees, 20u);
+    EXPECT_EQ(p.freed_bytes, 20 * mib);
+    EXPECT_EQ(p.waiting, 0u);
+}
+
 TEST_F(deferred_backlog, drained_soon_is_none) {
     payloads(20);
     drain(20);

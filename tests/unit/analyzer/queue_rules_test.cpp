@@ -99,6 +99,54 @@ TEST_F(deferred_queue, another_queue_s_items_are_its_own) {
     in_order();
 }
 
+// Of programs without annotations.
+class pending_calls : public rules {
+  protected:
+    void ask(thread_builder& by, bool accepted = true) {
+        by.call("python:add_pending_call", {.object = ++number_, .size = accepted, .extra = 0xd0, .stack = {"wake"}});
+    }
+    void run() { main.call("python:pending_call", {.object = number_, .extra = 0xd0}); }
+
+  private:
+    std::uint64_t number_ = 0;
+};
+
+TEST_F(pending_calls, while_the_interpreter_lives) {
+    t.phase("python_initialized");
+    ask(worker, false);
+    ask(worker);
+    run();
+    t.phase("python_finalizing");
+    t.phase("python_finalized");
+    t.phase("python_initialized");
+    ask(worker);
+    expect_nothing();
+}
+
+TEST_F(pending_calls, asked_for_while_the_interpreter_ends) {
+    t.phase("python_initialized");
+    main.use(context).call("cuCtxSynchronize");
+    t.phase("python_finalizing");
+    ask(worker);
+    ask(worker);
+    t.phase("python_finalized");
+    auto const f = only(rule::queue_contract);
+    EXPECT_EQ(f.count, 2u);
+    EXPECT_EQ(f.severity, severity::warning);
+    EXPECT_NE(f.title.find("while the interpreter was finalizing"), std::string::npos) << f.title;
+}
+
+TEST_F(pending_calls, asked_for_after_the_interpreters_end) {
+    t.phase("python_initialized");
+    main.use(context).call("cuCtxSynchronize");
+    t.phase("python_finalizing");
+    t.phase("python_finalized");
+    ask(worker, false);
+    auto const f = only(rule::queue_contract);
+    EXPECT_EQ(f.severity, severity::error);
+    EXPECT_NE(f.title.find("after the interpreter was finalized"), std::string::npos) << f.title;
+}
+
 TEST_F(deferred_queue, loses_an_item) {
     say(worker, "enqueue", item);
     say(worker, "enqueue", second_item);

@@ -234,6 +234,27 @@ TEST_F(replayed, a_payload_that_came_after_the_drain_began_is_of_the_next_one) {
     EXPECT_EQ(p.observed.drains->max, 2);
 }
 
+TEST_F(replayed, a_pending_call_is_one_drain_and_a_safe_point) {
+    for (std::uint64_t n = 1; n <= 4; ++n) make(n);
+    driver.destructor(1, memory(1));
+    driver.destructor(2, memory(2));
+    driver.call("python:add_pending_call", {.object = 1, .size = 1, .extra = 0xd0, .flags = 1});
+    auto const run = main.call("python:pending_call", {.object = 1, .extra = 0xd0});
+    free(main, 1);
+    main.call("cuCtxGetDevice");  // whatever else a clean-up calls
+    driver.destructor(3, memory(3));
+    free(main, 2);
+    free(main, 3);  // found in the drain's next turn
+    t.sql("UPDATE event SET duration = 5500000 WHERE id = " + std::to_string(run));
+    driver.destructor(4, memory(4));
+    free(main, 4);
+    auto const p = only();
+    EXPECT_EQ(p.observed.drains->count, 2u);
+    EXPECT_EQ(p.observed.drains->max, 3);
+    EXPECT_EQ(p.reference.delay->count, 4u);
+    EXPECT_EQ(p.reference.drains->max, 2) << "the reference drains where the pending call began";
+}
+
 TEST_F(replayed, reference_polls_where_the_main_thread_calls) {
     for (std::uint64_t n = 1; n <= 4; ++n) make(n);
     for (std::uint64_t n = 1; n <= 4; ++n) driver.destructor(n, memory(n));

@@ -378,6 +378,42 @@ TEST_F(views_test, calls_in_words) {
                       "0x4|0"});
 }
 
+TEST_F(views_test, pending_calls_with_what_led_to_them_and_what_they_did) {
+    constexpr std::uint64_t drain = 0xd0, other_function = 0xe0, queue = 0x9;
+    auto const attempt = [&](std::uint64_t number, bool accepted, std::uint64_t function, thread_writer* by,
+                             std::uint8_t flags) {
+        call_facts facts = on(number, queue, accepted, function);
+        facts.flags = flags;
+        call(abi::pending_call_attempt, facts, by);
+    };
+    auto const run = [&](std::uint64_t number, std::uint64_t function, std::uint64_t lasts) {
+        call_facts facts = on(number, queue, 0, function);
+        facts.duration = lasts;
+        call(abi::pending_call_run, facts);
+    };
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        call(abi::cuMemAlloc_v2, on(0x100 + i, 0, 10));
+        make_payload(0x10 + i, 0xa0 + i);
+    }
+    attempt(1, true, other_function, main.get(), 0);
+    destructor_runs(0x10, 0xa0);
+    attempt(2, false, drain, other.get(), 1);
+    destructor_runs(0x11, 0xa1);
+    attempt(3, true, drain, other.get(), 1);
+    destructor_runs(0x12, 0xa2);
+    run(1, other_function, 100);
+    run(3, drain, 3500);
+    for (std::uint64_t i = 0; i < 3; ++i) call(abi::cuMemFree_v2, on(0x100 + i));
+    call(abi::cuMemFree_v2, on(0x103));  // after it
+    destructor_runs(0x13, 0xa3);
+    attempt(4, true, drain, other.get(), 1);
+    EXPECT_EQ(
+        ask("SELECT in_callback, result, became, payload_callbacks, frees, driver_calls, on_main_thread, waited_us,"
+            " callback = event - 1 FROM pending_calls ORDER BY event"),
+        (strings{"0|0|ran|0|0|0|1|6.0|-", "1|-1|refused|1|-|-|-|-|1", "1|0|ran|3|3|3|1|3.0|1",
+                 "1|0|never ran|1|-|-|-|-|1"}));
+}
+
 // Every view on a trace of many events: no question takes a time that grows with the square of their number.
 TEST_F(views_test, views_on_a_long_trace) {
     make_graph(0x100);
@@ -392,11 +428,14 @@ TEST_F(views_test, views_on_a_long_trace) {
         call_facts free = on(0x1);
         free.stream = 2;
         call(abi::cuMemFreeAsync, free);
+        call(abi::pending_call_attempt, on(i + 1, 0, 1, 0xd0));
+        call(abi::pending_call_run, on(i + 1, 0, 0, 0xd0));
     }
     make_payload(0x10, 0xa);
     EXPECT_EQ(holders(), strings{"0xa|caller|-|1"});
-    for (auto const* view : {"calls", "outstanding_allocations", "deallocation_recipes", "failed_frees",
-                             "per_thread_default_stream_frees", "callbacks", "shutdown_events", "losses"}) {
+    for (auto const* view :
+         {"calls", "outstanding_allocations", "deallocation_recipes", "failed_frees", "per_thread_default_stream_frees",
+          "callbacks", "pending_calls", "shutdown_events", "losses"}) {
         auto const begun = std::chrono::steady_clock::now();
         ask(std::string("SELECT count(*) FROM ") + view);
         EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20)) << view;

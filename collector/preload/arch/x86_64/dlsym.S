@@ -2,8 +2,8 @@
 //
 // glibc finds out who calls dlsym by its return address, and RTLD_NEXT and RTLD_DEFAULT mean something else for another
 // caller. So whatever is not ours is passed on by a jump: the next dlsym sees the program's return address, as if we were
-// not there. Ours are the names of hooked driver functions; they go to a C++ function that gets the return address as an
-// argument.
+// not there. Ours are the names of hooked functions, of the driver above all; they go to a C++ function that gets the return
+// address as an argument.
     .text
     .globl  dlsym
     .type   dlsym, @function
@@ -15,6 +15,8 @@ dlsym:
     je      .Lpass
     cmpb    $0x49, (%rsi)               // 'I': what NVTX asks its tools for
     je      .Lperhaps_ours
+    cmpb    $0x50, (%rsi)               // 'P'
+    je      .Lperhaps_python
     cmpb    $0x63, (%rsi)               // 'c'
     jne     .Lpass
     cmpb    $0x75, 1(%rsi)              // 'u'
@@ -40,6 +42,9 @@ dlsym:
     .cfi_adjust_cfa_offset -8
     movq    lastref_next_dlsym(%rip), %r11
     jmp     *%r11
+.Lperhaps_python:
+    cmpb    $0x79, 1(%rsi)              // 'y'
+    jne     .Lpass
 .Lperhaps_ours:
     movq    (%rsp), %rdx                // the caller
     pushq   %rdi
