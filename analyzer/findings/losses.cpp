@@ -25,8 +25,9 @@ constexpr std::array known_losses{
 };
 
 // These cut details short; every call and callback is still there.
-constexpr std::array<std::string_view, 6> cosmetic{"stacks_cut",           "texts_cut",       "weak_references",
-                                                   "missing_entry_points", "nvtx_unrecorded", "annotations_unknown"};
+constexpr std::array<std::string_view, 7> cosmetic{"stacks_cut",           "texts_cut",       "weak_references",
+                                                   "missing_entry_points", "nvtx_unrecorded", "annotations_unknown",
+                                                   "python_frames_unnamed"};
 
 bool hides_calls(std::string_view name) {
     return std::find(cosmetic.begin(), cosmetic.end(), name) == cosmetic.end();

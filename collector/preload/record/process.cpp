@@ -23,6 +23,7 @@
 #include "collector/preload/hooks/api_table.h"
 #include "collector/preload/record/drain_start.h"
 #include "collector/preload/record/module.h"
+#include "collector/preload/record/python_frames.h"
 #include "collector/preload/record/range.h"
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/settings.h"
@@ -227,6 +228,7 @@ void forget_parent() {
     the.header = nullptr;
     the.exit_flags.store(0, std::memory_order_relaxed);
     modules::forget_all();
+    python_frames::forget_all();
     ranges::forget_parent();
     nvtx::forget_parent();
     introduced.store(false, std::memory_order_relaxed);
