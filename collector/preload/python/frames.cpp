@@ -36,24 +36,24 @@ constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
 
 // --- the chain
 
-template <class Memory>
+template <class State, class Frames>
 class chain_walk {
   public:
-    chain_walk(interpreter const& python, Memory& memory, found_frames& into)
-        : where_(python.where), memory_(memory), into_(into) {}
+    chain_walk(interpreter const& python, State& state, Frames& frames, found_frames& into)
+        : where_(python.where), state_(state), frames_(frames), into_(into) {}
 
     bool run(std::uintptr_t state) {
-        std::uintptr_t at = load(memory_, state + where_.state_current);
+        std::uintptr_t at = load(state_, state + where_.state_current);
         if (where_.c_frame_between && at != 0) {
             c_frame_ = at;
-            at = load(memory_, c_frame_ + where_.c_current);
+            at = load(state_, c_frame_ + where_.c_current);
         }
         for (std::uint32_t i = 0; at != 0; ++i) {
             if (i == longest_chain || into_.count == max_frames) {
                 into_.cut = true;
                 break;
             }
-            if (at % sizeof(void*) != 0 || !now_.read(memory_, at, where_.frame_size)) return false;
+            if (at % sizeof(void*) != 0 || !now_.read(frames_, at, where_.frame_size)) return false;
             step(at);
             at = now_.pointer(where_.frame_previous);
         }
@@ -67,7 +67,7 @@ class chain_walk {
         if (where_.form == frame_form::c_frames) {
             add(instruction(), c_frame_);
             if (now_.template at<std::uint8_t>(where_.frame_is_entry) != 0 && c_frame_ != 0)
-                c_frame_ = load(memory_, c_frame_ + where_.c_previous);
+                c_frame_ = load(state_, c_frame_ + where_.c_previous);
             return;
         }
         if (now_.template at<std::uint8_t>(where_.frame_owner) < first_entry_owner) return add(instruction(), 0);
@@ -84,26 +84,15 @@ class chain_walk {
     }
 
     layout const& where_;
-    Memory& memory_;
+    State& state_;
+    Frames& frames_;
     found_frames& into_;
-    frame_part<Memory> now_;
+    frame_part<Frames> now_;
     std::uintptr_t c_frame_ = 0;
     std::uint32_t entered_ = 0;
 };
 
 // --- code objects
-
-// A code object that was freed and another one made in its place differ in one of these; mostly.
-template <class Code>
-bool identify_roughly(interpreter const& python, Code const& code, frame& one) {
-    layout const& where = python.where;
-    if (code.pointer(where.object_type) != python.code_type) return false;
-    std::uint64_t hash = mixed(one.code, static_cast<std::uint64_t>(one.instruction));
-    hash = mixed(hash, code.template at<std::uint32_t>(where.code_first_line));
-    hash = mixed(hash, code.pointer(where.code_file) ^ code.pointer(where.code_name) << 1);
-    one.identity = mixed(hash, code.pointer(where.code_lines));
-    return true;
-}
 
 // Length and last characters of a text: files that are made one after the other differ in a number, towards the end.
 template <class Memory>
@@ -114,48 +103,23 @@ std::uint64_t ending(layout const& where, Memory& memory, std::uintptr_t text) {
     return mixed(length, last);
 }
 
-// Even where an allocator has given the new one's parts the addresses of the old one's.
+// What tells a code object from one that was freed and had its address, even where an allocator has given this one's
+// parts the addresses of that one's.
 template <class Memory>
 bool identify(interpreter const& python, Memory& memory, frame& one) {
     layout const& where = python.where;
     code_part<Memory> code;
-    if (!code.read(memory, one.code, where.code_size) || !identify_roughly(python, code, one)) return false;
+    if (!code.read(memory, one.code, where.code_size) || code.pointer(where.object_type) != python.code_type)
+        return false;
     struct {
         std::uint64_t length, unused, first;
     } lines;
     if (!memory.copy(&lines, code.pointer(where.code_lines) + where.bytes_length, sizeof lines)) return false;
-    one.identity = mixed(one.identity, lines.length ^ lines.first);
-    one.identity = mixed(one.identity, ending(where, memory, code.pointer(where.code_file)));
-    one.identity = mixed(one.identity, ending(where, memory, code.pointer(where.code_name)));
-    return true;
-}
-
-template <class Memory>
-bool identify_each(interpreter const& python, Memory& memory, found_frames& found) {
-    for (std::uint32_t i = 0; i < found.count; ++i) {
-        if (!identify(python, memory, found.at[i])) return false;
-    }
-    return true;
-}
-
-bool identify_all(interpreter const& python, own_memory& memory, found_frames& found) {
-    return identify_each(python, memory, found);
-}
-
-// In a few calls of the kernel for all of them.
-bool identify_all(interpreter const& python, asked_memory&, found_frames& found) {
-    constexpr std::uint32_t at_once = 16;
-    code_part<asked_memory> codes[at_once];
-    asked_memory::piece pieces[at_once];
-    for (std::uint32_t first = 0; first < found.count; first += at_once) {
-        std::uint32_t const here = found.count - first < at_once ? found.count - first : at_once;
-        for (std::uint32_t i = 0; i < here; ++i)
-            pieces[i] = {codes[i].bytes(), found.at[first + i].code, python.where.code_size};
-        if (!asked_memory::copy_all(pieces, here)) return false;
-        for (std::uint32_t i = 0; i < here; ++i) {
-            if (!identify_roughly(python, codes[i], found.at[first + i])) return false;
-        }
-    }
+    std::uint64_t hash = mixed(one.code, static_cast<std::uint64_t>(one.instruction));
+    hash = mixed(hash, code.template at<std::uint32_t>(where.code_first_line));
+    hash = mixed(hash, lines.length ^ lines.first);
+    hash = mixed(hash, ending(where, memory, code.pointer(where.code_file)));
+    one.identity = mixed(hash, ending(where, memory, code.pointer(where.code_name)));
     return true;
 }
 
@@ -303,32 +267,20 @@ bool find_text_shift(interpreter& python, asked_memory& memory, std::uintptr_t t
     return false;
 }
 
-}  // namespace
-
-template <class Memory>
-bool read_frames(interpreter const& python, Memory& memory, std::uintptr_t state, found_frames& into) {
+template <class State, class Frames, class Objects>
+bool read_chain(interpreter const& python, State& state_memory, Frames& frames, Objects& objects, std::uintptr_t state,
+                found_frames& into) {
     into.count = 0;
     into.cut = false;
-    into.mark = 0;
-    if (!chain_walk<Memory>(python, memory, into).run(state) || !identify_all(python, memory, into)) {
-        into.count = 0;
-        return false;
+    if (!chain_walk<State, Frames>(python, state_memory, frames, into).run(state)) return false;
+    for (std::uint32_t i = 0; i < into.count; ++i) {
+        if (!identify(python, objects, into.at[i])) return false;
     }
-    into.mark = mark_of(into);
     return true;
 }
-template bool read_frames(interpreter const&, own_memory&, std::uintptr_t, found_frames&);
-template bool read_frames(interpreter const&, asked_memory&, std::uintptr_t, found_frames&);
 
 template <class Memory>
-bool identify_frames(interpreter const& python, Memory& memory, found_frames& of) {
-    return identify_each(python, memory, of);
-}
-template bool identify_frames(interpreter const&, own_memory&, found_frames&);
-template bool identify_frames(interpreter const&, asked_memory&, found_frames&);
-
-template <class Memory>
-bool read_names(interpreter const& python, Memory& memory, frame const& one, frame_names& into) {
+bool read_names_by(interpreter const& python, Memory& memory, frame const& one, frame_names& into) {
     layout const& where = python.where;
     code_part<Memory> code;
     if (!code.read(memory, one.code, where.code_size) || code.pointer(where.object_type) != python.code_type)
@@ -338,13 +290,36 @@ bool read_names(interpreter const& python, Memory& memory, frame const& one, fra
            read_text(python, memory, code.pointer(where.code_file), into.file, sizeof into.file, into.file_length) &&
            read_line(python, memory, one, code, into.line);
 }
-template bool read_names(interpreter const&, own_memory&, frame const&, frame_names&);
-template bool read_names(interpreter const&, asked_memory&, frame const&, frame_names&);
+
+}  // namespace
+
+bool read_frames(interpreter const& python, asked_memory& asked, trust in, std::uintptr_t state, found_frames& into) {
+    into.mark = 0;
+    bool good = false;
+    own_memory own;
+    if (in == trust::all)
+        good = read_chain(python, own, own, own, state, into);
+    else if (in == trust::nothing)
+        good = read_chain(python, asked, asked, asked, state, into);
+    else if (python.where.form == frame_form::objects)
+        good = read_chain(python, asked, own, own, state, into);
+    else
+        good = read_chain(python, asked, asked, own, state, into);
+    if (good)
+        into.mark = mark_of(into);
+    else
+        into.count = 0;
+    return good;
+}
+
+bool read_names(interpreter const& python, asked_memory& asked, trust in, frame const& one, frame_names& into) {
+    own_memory own;
+    return in == trust::nothing ? read_names_by(python, asked, one, into) : read_names_by(python, own, one, into);
+}
 
 proof prove_layout(interpreter& python, asked_memory& memory, std::uintptr_t state, found_frames& room,
                    frame_names& names) {
-    memory.reset();
-    if (!read_frames(python, memory, state, room)) return proof::wrong;
+    if (!read_frames(python, memory, trust::nothing, state, room)) return proof::wrong;
     if (room.count == 0) return proof::undecided;
     // Most names are ASCII: one that is tells how texts are kept here.
     bool shift_known = false;
@@ -353,7 +328,8 @@ proof prove_layout(interpreter& python, asked_memory& memory, std::uintptr_t sta
                       find_text_shift(python, memory, load(memory, room.at[i].code + python.where.code_file));
     if (!shift_known) return proof::undecided;
     for (std::uint32_t i = 0; i < room.count; ++i) {
-        if (!read_names(python, memory, room.at[i], names) || names.function_length == 0) return proof::wrong;
+        if (!read_names(python, memory, trust::nothing, room.at[i], names) || names.function_length == 0)
+            return proof::wrong;
     }
     return proof::right;
 }

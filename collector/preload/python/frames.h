@@ -37,22 +37,23 @@ struct frame_names {
     std::int32_t line;  // 0: not known
 };
 
-// Reads the frames that hang on a thread's state. False where something is not as it has to be; what was found until
-// then is not to be used.
-template <class Memory>
-bool read_frames(interpreter const& python, Memory& memory, std::uintptr_t state, found_frames& into);
+// What will surely not go away while it is read. The rest is asked of the kernel.
+enum class trust : std::uint8_t {
+    nothing,  // the layout is not proved yet: there may be nothing at all where something is looked for
+    objects,  // another thread may take the thread's state and its frames away; not what frames refer to, nor, in 3.10,
+              // where they are objects, frames
+    all,
+};
 
-// Gives frames that were read by asked_memory, which looks at a code object's own words only, the identities that
-// reading by own_memory gives them. Their mark stays as it is.
-template <class Memory>
-bool identify_frames(interpreter const& python, Memory& memory, found_frames& of);
+// Reads the frames that hang on a thread's state. False where something is not as it has to be; then there are none.
+bool read_frames(interpreter const& python, asked_memory& asked, trust in, std::uintptr_t state, found_frames& into);
 
 // Function, file and line of one frame. False where the code object is not as it has to be.
-template <class Memory>
-bool read_names(interpreter const& python, Memory& memory, frame const& one, frame_names& into);
+bool read_names(interpreter const& python, asked_memory& asked, trust in, frame const& one, frame_names& into);
 
 // Whether all that reading frames depends on is so in the running interpreter: reads the frames of a state with names
-// and types checked, and finds out how this build keeps what it knows of a text. Changes `python` on success.
+// and types checked, and finds out how this build keeps what it knows of a text. Changes `python` on success. `memory`
+// must have been reset.
 enum class proof : std::uint8_t { right, wrong, undecided };  // undecided: there is no frame to look at
 proof prove_layout(interpreter& python, asked_memory& memory, std::uintptr_t state, found_frames& room,
                    frame_names& names);

@@ -81,22 +81,16 @@ class asked_memory {
     template <std::size_t room>
     using part = copied_part<room>;
 
-    // What lies in [stack_begin, stack_end), the calling thread's own stack, is there for certain.
-    void reset(std::uintptr_t stack_begin = 0, std::uintptr_t stack_end = 0) {
+    // `process` is this process's number. What lies in [stack_begin, stack_end), the calling thread's own stack, is
+    // there for certain.
+    void reset(std::uint32_t process, std::uintptr_t stack_begin = 0, std::uintptr_t stack_end = 0) {
         for (auto& one : pages_) one.address = 0;
         next_ = 0;
+        process_ = process;
         stack_begin_ = stack_begin;
         stack_end_ = stack_end;
     }
     bool copy(void* to, std::uintptr_t from, std::size_t size);
-
-    // As many copies as pieces in a few system calls, none of them kept. False unless all could be made.
-    struct piece {
-        void* to;
-        std::uintptr_t from;
-        std::size_t size;
-    };
-    static bool copy_all(piece const* pieces, std::uint32_t count);
 
   private:
     static constexpr std::uint32_t kept = 6;
@@ -105,9 +99,11 @@ class asked_memory {
         std::byte bytes[page];
     };
     std::byte const* page_at(std::uintptr_t address);
+    bool read_page(std::byte* to, std::uintptr_t address) const;
 
     kept_page pages_[kept];
     std::uint32_t next_;
+    std::uint32_t process_;
     std::uintptr_t stack_begin_, stack_end_;
 };
 

@@ -74,12 +74,6 @@ std::uint32_t find_or_claim(std::uint64_t identity, bool& is_new) {
     return 0;
 }
 
-bool read_names(room& from, bool safe, python::frame const& one) {
-    python::own_memory own;
-    return safe ? python::read_names(running, own, one, from.names)
-                : python::read_names(running, from.asked, one, from.names);
-}
-
 void write_names(thread_ring& r, std::uint32_t number, python::frame_names const& names) {
     std::uint32_t const length = names.function_length + names.file_length;
     constexpr std::uint32_t first = sizeof(spool::python_record::text);
@@ -100,7 +94,7 @@ void write_names(thread_ring& r, std::uint32_t number, python::frame_names const
 }
 
 // The frame as a word of a stack; 0 where it has no number.
-std::uint64_t word_of(thread_ring& r, room& from, bool safe, python::frame const& one) {
+std::uint64_t word_of(thread_ring& r, room& from, python::frame const& one) {
     bool is_new = false;
     std::uint32_t const number = find_or_claim(one.identity, is_new);
     if (number == 0) {
@@ -109,7 +103,7 @@ std::uint64_t word_of(thread_ring& r, room& from, bool safe, python::frame const
     }
     if (is_new) {
         any_written.store(true, std::memory_order_relaxed);
-        if (read_names(from, safe, one) && from.names.function_length != 0)
+        if (read_names(running, from.asked, python::trust::objects, one, from.names) && from.names.function_length != 0)
             write_names(r, number, from.names);
         else
             process::count(spool::loss::python_frames_unnamed);
@@ -140,13 +134,12 @@ std::uint32_t frames_run_by(native_stack const& native, std::uint32_t depth, pyt
 
 class merging {
   public:
-    merging(thread_ring& r, room& from, bool safe, std::uint64_t* words)
-        : r_(r), from_(from), safe_(safe), words_(words) {}
+    merging(thread_ring& r, room& from, std::uint64_t* words) : r_(r), from_(from), words_(words) {}
 
     void native(std::uintptr_t address) { words_[count_++] = address; }
     void python(std::uint32_t frames) {
         for (; frames != 0; --frames) {
-            std::uint64_t const word = word_of(r_, from_, safe_, from_.found.at[next_++]);
+            std::uint64_t const word = word_of(r_, from_, from_.found.at[next_++]);
             if (word != 0) words_[count_++] = word;
         }
     }
@@ -156,7 +149,6 @@ class merging {
   private:
     thread_ring& r_;
     room& from_;
-    bool safe_;
     std::uint64_t* words_;
     std::uint32_t next_ = 0, count_ = 0;
 };
@@ -185,26 +177,19 @@ void read(thread_ring& r, unwind::thread_stack const& own_stack, room& into) {
     void const* const own = running.own_state();
     if (own == nullptr) return;  // no thread of Python's
     auto const at = reinterpret_cast<std::uintptr_t>(own);
+    into.asked.reset(process::the.header->pid, own_stack.begin, own_stack.end);
     if (now == state::found && !prove(r, at, into)) {
         into.found.count = 0;
         into.found.mark = 0;
         return;
     }
-    python::own_memory memory;
-    into.asked.reset(own_stack.begin, own_stack.end);
-    bool const read = is_safe(r, own) ? python::read_frames(running, memory, at, into.found)
-                                      : python::read_frames(running, into.asked, at, into.found);
-    if (!read) process::count(spool::loss::python_frames_unnamed);
+    auto const trust = is_safe(r, own) ? python::trust::all : python::trust::objects;
+    if (!python::read_frames(running, into.asked, trust, at, into.found))
+        process::count(spool::loss::python_frames_unnamed);
 }
 
 std::uint32_t merge(thread_ring& r, native_stack const& native, room& from, std::uint64_t* words) {
-    void const* const own = from.found.count != 0 ? running.own_state() : nullptr;
-    bool const safe = own != nullptr && is_safe(r, own);
-    if (from.found.count != 0 && !safe && !python::identify_frames(running, from.asked, from.found)) {
-        process::count(spool::loss::python_frames_unnamed);
-        from.found.count = 0;
-    }
-    merging out(r, from, safe, words);
+    merging out(r, from, words);
     for (std::uint32_t depth = 0; depth < native.count; ++depth) {
         if (out.next() < from.found.count) out.python(frames_run_by(native, depth, from.found, out.next()));
         out.native(native.addresses[depth]);

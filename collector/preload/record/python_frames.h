@@ -19,8 +19,8 @@ struct room {
 // A loaded object that a stack points into: perhaps it is the interpreter. For each object once.
 void offer(thread_ring& r, link_map const& object);
 
-// The calling thread's Python frames, into `into.found`. Costs some 20 ns a frame; more for a thread other than the
-// first that does not hold the interpreter's lock, since the kernel has to be asked.
+// The calling thread's Python frames, into `into.found`. Costs some 20 ns a frame; some system calls more for a thread
+// other than the first that does not hold the interpreter's lock.
 void read(thread_ring& r, unwind::thread_stack const& own_stack, room& into);
 
 // A native stack to be completed: `places` are where its return addresses lie, 0 where that is not known.

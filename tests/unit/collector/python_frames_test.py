@@ -17,6 +17,7 @@ import threading
 import unittest
 
 NEWEST = 14
+WAYS = range(3)  # how much of the memory is trusted to be there
 INSIDE = "--inside"
 
 
@@ -71,7 +72,7 @@ class Inside(unittest.TestCase):
         self.checks = 0
 
     def read(self, probe, how):
-        """The frames of the caller's caller, by one of two ways to read memory."""
+        """The frames of the caller's caller, by one of the ways to read memory."""
         count = probe.probe_frames(how, self.room, len(self.room))
         self.assertGreaterEqual(count, 0)
         rows = [row.split("\t") for row in self.room.value.decode().splitlines()]
@@ -80,7 +81,7 @@ class Inside(unittest.TestCase):
     def check(self, *_):
         """That the frames of whoever calls are found as they are."""
         for probe in (self.released, self.held):
-            for how in (0, 1):
+            for how in WAYS:
                 found, entries = self.read(probe, how)
                 wanted = expected(sys._getframe(1))
                 self.assertEqual(found, wanted[:94])

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -28,12 +29,11 @@ finding find() {
 }
 
 // One line a frame: line, function, file, and whether it is known where it is evaluated.
-template <class Memory>
-int print(Memory& memory, std::uintptr_t state, char* to, std::size_t size) {
-    if (!read_frames(running, memory, state, found)) return -1;
+int print(trust in, std::uintptr_t state, char* to, std::size_t size) {
+    if (!read_frames(running, asked, in, state, found)) return -1;
     std::size_t length = 0;
     for (std::uint32_t i = 0; i < found.count; ++i) {
-        if (!read_names(running, memory, found.at[i], names)) return -2;
+        if (!read_names(running, asked, in, found.at[i], names)) return -2;
         length += static_cast<std::size_t>(std::snprintf(to + length, size - length, "%d\t%.*s\t%.*s\t%lx\n",
                                                          names.line, static_cast<int>(names.function_length),
                                                          names.function, static_cast<int>(names.file_length),
@@ -52,6 +52,7 @@ __attribute__((visibility("default"))) int probe_open() {
     if (find() != finding::found) return 1;
     void* const state = running.own_state();
     if (state == nullptr) return 2;
+    asked.reset(static_cast<std::uint32_t>(getpid()));
     return prove_layout(running, asked, reinterpret_cast<std::uintptr_t>(state), found, names) == proof::right ? 0 : 3;
 }
 
@@ -59,15 +60,13 @@ __attribute__((visibility("default"))) int probe_open() {
 __attribute__((visibility("default"))) int probe_frames(int how, char* to, std::size_t size) {
     void* const state = running.own_state();
     if (state == nullptr) return -10;
-    asked.reset();
-    own_memory own;
-    auto const at = reinterpret_cast<std::uintptr_t>(state);
-    return how == 0 ? print(own, at, to, size) : print(asked, at, to, size);
+    asked.reset(static_cast<std::uint32_t>(getpid()));
+    return print(static_cast<trust>(how), reinterpret_cast<std::uintptr_t>(state), to, size);
 }
 
 __attribute__((visibility("default"))) unsigned long probe_mark() {
-    own_memory own;
-    return read_frames(running, own, reinterpret_cast<std::uintptr_t>(running.own_state()), found) ? found.mark : 0;
+    auto const state = reinterpret_cast<std::uintptr_t>(running.own_state());
+    return read_frames(running, asked, trust::all, state, found) ? found.mark : 0;
 }
 
 __attribute__((visibility("default"))) int probe_attached() {
@@ -83,6 +82,7 @@ __attribute__((visibility("default"))) unsigned probe_offsets() {
 
 // As if one offset were another: what is wrong must be seen, not crash. Returns a `proof`.
 __attribute__((visibility("default"))) int probe_wrong(unsigned offset, int by) {
+    asked.reset(static_cast<std::uint32_t>(getpid()));
     interpreter wrong = running;
     auto* const offsets = reinterpret_cast<std::uint16_t*>(&wrong.where.object_type);
     offsets[offset] = static_cast<std::uint16_t>(offsets[offset] + by);
@@ -115,12 +115,11 @@ __attribute__((visibility("default"))) int probe_elsewhere() {
 
 // How many of `times` readings went well; for measuring.
 __attribute__((visibility("default"))) int probe_read(int how, int times) {
-    own_memory own;
     auto const at = reinterpret_cast<std::uintptr_t>(running.own_state());
     int good = 0;
     for (int i = 0; i < times; ++i) {
-        asked.reset();
-        good += how == 0 ? read_frames(running, own, at, found) : read_frames(running, asked, at, found);
+        asked.reset(static_cast<std::uint32_t>(getpid()));
+        good += read_frames(running, asked, static_cast<trust>(how), at, found);
     }
     return good;
 }
