@@ -28,7 +28,7 @@
 namespace lastref::spool {
 
 inline constexpr std::uint64_t file_magic = 0x4c4f4f5053464552;  // "REFSPOOL" read as bytes
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 
 inline constexpr std::size_t slot_size = 64;
 inline constexpr std::size_t segment_size = std::size_t{64} << 10;

@@ -13,6 +13,19 @@ symbol python_symbol(store::frame const& frame) {
     return {frame.function.empty() ? "a Python function" : frame.function, frame.file, frame.line, false};
 }
 
+// An extension module of Python goes by the name that programs import it by: cuda.core._graph.
+std::string file_name(std::string const& path) {
+    auto const slash = path.rfind('/') + 1;
+    auto const tag = std::min(path.find(".cpython-", slash), path.find(".abi3.so", slash));
+    if (tag == std::string::npos) return path.substr(slash);
+    constexpr std::string_view packages = "-packages/";  // site-packages, dist-packages
+    auto const root = path.rfind(packages);
+    auto const begin = root == std::string::npos ? slash : root + packages.size();
+    auto name = path.substr(begin, tag - begin);
+    std::replace(name.begin(), name.end(), '/', '.');
+    return name;
+}
+
 }  // namespace
 
 named_frame const& stacks::of(store::frame const& frame) {
@@ -40,7 +53,7 @@ std::string stacks::function_at(store::process_id process, std::uint64_t address
     auto const offset = address - in->load_bias;
     auto const functions = from_.at(in->path, in->build_id, offset);
     if (!functions.empty() && !functions.back().function.empty()) return functions.back().function;
-    return fmt::format("{}+{:#x}", in->path.substr(in->path.rfind('/') + 1), offset);
+    return fmt::format("{}+{:#x}", file_name(in->path), offset);
 }
 
 named_stack const& stacks::of(store::stack_id id) {
