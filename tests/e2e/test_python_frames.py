@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import unittest
 
 from harness import FINDINGS, Case
 
@@ -159,3 +160,33 @@ class PythonFrames(Case):
         self.assertEqual(len(rows), 2)
         self.assertEqual(trace.one(
             "SELECT count(*) FROM frame LEFT JOIN python_frame p USING (process, address) WHERE address < 0 AND p.line IS NULL"), 0)
+
+
+@unittest.skipUnless(shutil.which("cc"), "needs a C compiler")
+class OtherInterpreters(Case):
+    """What is not as it should be is said in a note; the program is none the wiser, and stacks are native."""
+
+    def recorded_through(self, version):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "other_python.c")
+        program = self.path("program")
+        subprocess.run(["cc", "-shared", "-fPIC", f"-DVERSION={version}", source, "-o", self.path("libother.so")], check=True)
+        subprocess.run(["cc", "-DPROGRAM", source, "-o", program, "-L" + self.folder, "-lother", "-Wl,-rpath," + self.folder, "-ldl"],
+                       check=True)
+        trace = self.recorded(program)
+        self.assert_complete(trace)
+        self.assertEqual(trace.calls().count("cuMemAlloc"), 10)
+        self.assertEqual(trace.rows("SELECT * FROM python_frame"), [])
+        self.assertGreater(trace.one("SELECT count(*) FROM stack_frame"), 0)
+        return trace.column("SELECT text FROM note")
+
+    def test_of_unknown_version(self):
+        self.assertEqual(self.recorded_through("0x030f00f0"), ["stacks are without Python frames: CPython 3.15.0 is not known"])
+
+    def test_that_does_not_describe_itself(self):
+        self.assertEqual(self.recorded_through("0x030d02f0"), ["stacks are without Python frames: CPython 3.13.2 is not known"])
+
+    def test_of_wrong_layout(self):
+        for version in ("0x030b02f0", "0x030c01f0"):
+            os.path.exists(self.trace) and os.remove(self.trace)
+            note, = self.recorded_through(version)
+            self.assertRegex(note, r"CPython 3\.1[12]\.\d is not laid out as its version should be")

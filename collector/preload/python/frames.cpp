@@ -43,10 +43,11 @@ class chain_walk {
         : where_(python.where), state_(state), frames_(frames), into_(into) {}
 
     bool run(std::uintptr_t state) {
-        std::uintptr_t at = load(state_, state + where_.state_current);
+        std::uintptr_t at = 0;
+        if (!state_.copy(&at, state + where_.state_current, sizeof at)) return false;
         if (where_.c_frame_between && at != 0) {
             c_frame_ = at;
-            at = load(state_, c_frame_ + where_.c_current);
+            if (!state_.copy(&at, c_frame_ + where_.c_current, sizeof at)) return false;
         }
         for (std::uint32_t i = 0; at != 0; ++i) {
             if (i == longest_chain || into_.count == max_frames) {

@@ -119,6 +119,11 @@ range note(thread_ring& r, std::uintptr_t address) {
     return {reinterpret_cast<std::uintptr_t>(found.map_start), reinterpret_cast<std::uintptr_t>(found.map_end)};
 }
 
+bool is_loaded(link_map const* object, void const* address) {
+    dl_find_object_result found;
+    return find_object(const_cast<void*>(address), &found) == 0 && found.map == object;
+}
+
 void forget_all() {
     for (auto& entry : written) entry.store(0, std::memory_order_relaxed);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "collector/preload/record/module.h"
 #include "collector/preload/record/settings.h"
 
 namespace lastref::preload::python_frames {
@@ -19,6 +20,7 @@ enum class state : int {
 };
 std::atomic<state> current{state::none};
 python::interpreter running;
+link_map const* running_object = nullptr;
 
 // Identities of the frames written; open addressing, insert only. A frame's number is its place here.
 constexpr std::uint32_t table_size = 1u << 16;
@@ -162,6 +164,7 @@ void offer(thread_ring& r, link_map const& object) {
     python::finding const what = python::find_interpreter(object, seen);
     if (what == python::finding::none || taken.exchange(true, std::memory_order_acq_rel)) return;
     running = seen;
+    running_object = &object;
     if (what == python::finding::found)
         current.store(state::found, std::memory_order_release);
     else
@@ -174,6 +177,8 @@ void read(thread_ring& r, unwind::thread_stack const& own_stack, room& into) {
     into.found.cut = false;
     state const now = current.load(std::memory_order_acquire);
     if (now != state::ready && now != state::found) return;
+    // Hosts of plug-ins unload interpreters, too.
+    if (!modules::is_loaded(running_object, reinterpret_cast<void const*>(running.own_state))) return;
     void const* const own = running.own_state();
     if (own == nullptr) return;  // no thread of Python's
     auto const at = reinterpret_cast<std::uintptr_t>(own);
