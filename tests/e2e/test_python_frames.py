@@ -51,6 +51,34 @@ def main():
 main()
 """
 
+# Threads that are in the middle of calls, without the interpreter's lock, when the interpreter takes their state away.
+BUSY_AT_THE_END = """\
+import ctypes
+import threading
+import time
+
+driver = ctypes.CDLL("libcuda.so.1")
+device, context = ctypes.c_int(), ctypes.c_void_p()
+driver.cuInit(0)
+driver.cuDeviceGet(ctypes.byref(device), 0)
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+
+def below(levels):
+    if levels:
+        return below(levels - 1)
+    pointer = ctypes.c_uint64()
+    driver.cuCtxSetCurrent(context)
+    while True:
+        driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(256))
+        driver.cuMemFree_v2(pointer)
+
+
+for _ in range(4):
+    threading.Thread(target=below, args=(10,), daemon=True).start()
+time.sleep(0.05)
+"""
+
 # (bytes, the program's own lines from the innermost one out)
 EXPECTED = {
     256: [("allocate", 16), ("load", 10), ("main", 30), ("<module>", 37)],
@@ -151,6 +179,13 @@ class PythonFrames(Case):
         trace = self.recorded(sys.executable, self.script(PROGRAM.format(loader="CDLL")), env={"LASTREF_PYTHON_FRAMES": "0"})
         self.assertEqual(trace.rows("SELECT * FROM python_frame"), [])
         self.assertGreater(trace.one("SELECT count(*) FROM stack_frame"), 0)
+
+    def test_while_the_interpreter_ends(self):
+        script = self.script(BUSY_AT_THE_END)
+        for python in interpreters():
+            for _ in range(3):
+                done = self.record(python, script, options=("--force",))
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_in_forked_children(self):
         script = self.script(PROGRAM.format(loader="CDLL").replace(
