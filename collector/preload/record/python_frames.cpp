@@ -30,9 +30,13 @@ std::atomic<bool> any_written{false};
 void give_up(thread_ring& r, char const* why) {
     current.store(state::off, std::memory_order_release);
     line note;
-    note << "stacks are without Python frames: CPython " << std::uint64_t{running.version >> 24 & 0xff} << "."
-         << std::uint64_t{running.version >> 16 & 0xff} << "." << std::uint64_t{running.version >> 8 & 0xff} << " "
-         << why;
+    note << "stacks are without Python frames: CPython ";
+    if (running.version == 0)
+        note << "before 3.10 ";
+    else
+        note << std::uint64_t{running.version >> 24 & 0xff} << "." << std::uint64_t{running.version >> 16 & 0xff} << "."
+             << std::uint64_t{running.version >> 8 & 0xff} << " ";
+    note << why;
     rings::write_text(r, spool::text_kind::note, note.text(), strlen(note.text()));
 }
 
