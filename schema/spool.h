@@ -28,15 +28,17 @@
 namespace lastref::spool {
 
 inline constexpr std::uint64_t file_magic = 0x4c4f4f5053464552;  // "REFSPOOL" read as bytes
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 
 inline constexpr std::size_t slot_size = 64;
 inline constexpr std::size_t segment_size = std::size_t{64} << 10;
 inline constexpr std::uint32_t slots_per_segment = segment_size / slot_size;  // slot 0 is the segment's header
 inline constexpr std::uint32_t max_threads = 16384;                           // live recording threads at one time
-inline constexpr std::uint32_t max_contexts = 4096;    // contexts that a process makes in its life
-inline constexpr std::uint32_t max_record_slots = 64;  // longest record: 4 KiB
-inline constexpr std::uint32_t max_stack_frames = 64;
+inline constexpr std::uint32_t max_contexts = 4096;     // contexts that a process makes in its life
+inline constexpr std::uint32_t max_record_slots = 64;   // longest record: 4 KiB
+inline constexpr std::uint32_t max_stack_frames = 64;   // of machine code …
+inline constexpr std::uint32_t max_python_frames = 96;  // … and of Python, which stand between them
+inline constexpr std::uint32_t max_stack_words = max_stack_frames + max_python_frames;
 inline constexpr std::uint32_t no_segment = 0xffffffff;
 
 // --- records ------------------------------------------------------------------------------------------------------
@@ -52,6 +54,7 @@ enum class record_type : std::uint8_t {
     phase = 7,   // phase_record: a step of the process's life
     range = 8,   // range_record: the begin or the end of a named part of the program's run
     nvtx = 9,    // nvtx_record: what the program said through NVTX: ranges, marks, names
+    python = 10,  // python_record: what a Python frame of a stack is called
 };
 
 // Flags of a call_record.
@@ -109,6 +112,31 @@ constexpr std::uint32_t stack_slots(std::uint32_t frames) {
     return 1 + (frames > 7 ? (frames - 7 + 7) / 8 : 0);
 }
 
+// Words of stacks that are no program counters but Python frames: numbers of python_records of the process. They stand
+// before the frame of the interpreter that runs them.
+inline constexpr std::uint64_t python_frame_mark = std::uint64_t{0x8000} << 48;
+constexpr std::uint64_t python_frame(std::uint32_t number) {
+    return python_frame_mark | number;
+}
+constexpr bool is_python_frame(std::uint64_t word) {
+    return word >> 32 == python_frame_mark >> 32;
+}
+
+// Followed by the rest of the texts from `text` on, over the record's slots: function, file. Valid for all segments; a
+// stack may name a number whose record comes later.
+struct python_record {
+    std::uint16_t function_length;
+    record_type type;
+    std::uint8_t slots;
+    std::uint16_t file_length;
+    std::uint16_t reserved;
+    std::uint32_t number;  // from 1
+    std::int32_t line;     // 0: not known
+    char text[48];
+};
+static_assert(sizeof(python_record) == slot_size);
+inline constexpr std::size_t python_text_capacity = 48 + 30 * slot_size;  // of both texts; longer ones are cut
+
 // Followed by `path_length` bytes of the file's path (no terminator) in the slots after the first.
 struct module_record {
     std::uint16_t reserved;
@@ -132,6 +160,7 @@ enum class text_kind : std::uint16_t {
     driver = 5,         // path of the driver's library
     setting_error = 6,  // a LASTREF_* variable that could not be understood, as a sentence
     working_directory = 7,
+    note = 8,  // something else for people, as a sentence
 };
 
 // Followed by the rest of the text from `text` on, over the record's slots.

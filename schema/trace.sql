@@ -76,9 +76,37 @@ CREATE TABLE module (                   -- loaded objects that stacks point into
 CREATE TABLE frame (                    -- distinct program counters
     id INTEGER PRIMARY KEY,
     process INTEGER NOT NULL REFERENCES process (id),
-    address INTEGER NOT NULL,           -- return address: the call is the instruction before it
+    address INTEGER NOT NULL,           -- return address: the call is the instruction before it; negative: a frame of Python
     module INTEGER REFERENCES module (id)
 ) STRICT;
+
+CREATE TABLE python_frame (             -- lines of Python that stacks stand in; `frame.address` leads here where it is negative
+    process INTEGER NOT NULL REFERENCES process (id),
+    address INTEGER NOT NULL,           -- a number in place of an address
+    function TEXT NOT NULL,             -- qualified, as of Python 3.11
+    file TEXT NOT NULL,
+    line INTEGER,                       -- NULL: not known
+    PRIMARY KEY (process, address)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE symbol_file (              -- files whose symbols are kept, by `lastref symbolize` and `record --symbols=now`
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,                 -- as in `module`
+    build_id TEXT NOT NULL,             -- as in `module`; empty where it has none
+    UNIQUE (path, build_id)
+) STRICT;
+
+CREATE TABLE symbol (                   -- what code in them is called; of all code that frames and callbacks are in
+    file INTEGER NOT NULL REFERENCES symbol_file (id),
+    offset INTEGER NOT NULL,            -- in the file's own addresses: of a frame one byte before its return address, of a callback
+                                        -- its first
+    position INTEGER NOT NULL,          -- 0 is innermost; where functions were inlined, an offset has several
+    function TEXT,                      -- demangled
+    source TEXT,                        -- its file
+    line INTEGER,
+    inlined INTEGER NOT NULL,           -- 1: into the next one
+    PRIMARY KEY (file, offset, position)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE stack (
     id INTEGER PRIMARY KEY,

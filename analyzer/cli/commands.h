@@ -23,6 +23,7 @@ void add_diff(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_replay(CLI::App& app, int& status);
 void add_query(CLI::App& app, int& status);
+void add_symbolize(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 
 }  // namespace lastref::cli

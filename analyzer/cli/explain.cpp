@@ -136,6 +136,7 @@ int usage_line(std::string_view text) {
 
 explained::explained(std::string const& path, std::string const& symbols, detectors::settings const& asked)
     : trace(store::trace::open(path)),
+      kept_(path, files_),
       what(analysed(trace, names_, asked)),
       stacks(symbols == "off" ? nameless_ : names_) {
     look_up(what, stacks);
@@ -185,6 +186,8 @@ void add_report_options(CLI::App& command, report_options& options) {
                     "Seconds from a process's first driver call after which allocations from the driver and loads of "
                     "code are reported")
         ->check(CLI::NonNegativeNumber);
+    command.add_flag("--all-frames", options.all_frames,
+                     "Text and HTML: call stacks as they are, with what frameworks do inside");
     command.add_flag("--by-range", options.by_range, "Text: what each range of the program left, such as a test");
     auto* const gate = command.add_option_group("gate", "What makes it fail, by exit status 1");
     gate->add_option(
@@ -222,7 +225,7 @@ int report_trace(std::string const& trace, report_options const& options) {
     explained it(trace, options.symbols, settings_of(options));
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);
-    report::input const in{it.trace, it.what, it.stacks, outcome};
+    report::input const in{it.trace, it.what, it.stacks, outcome, options.all_frames};
     auto const how = style_for(options);
     auto const text = report::render(*report::format_named(options.format), in, how);
     if (options.to_standard_error && options.output.empty())

@@ -7,6 +7,7 @@
 #include "analyzer/gate/gate.h"
 #include "analyzer/report/render.h"
 #include "analyzer/symbols/dwfl_source.h"
+#include "analyzer/symbols/kept_source.h"
 #include "analyzer/symbols/stacks.h"
 
 #include <CLI/App.hpp>
@@ -30,8 +31,9 @@ class explained {
   private:
     // Findings do not depend on what is shown of them, so the analysis has names in any case.
     symbols::dwfl_source files_;
+    symbols::kept_source kept_;
     symbols::no_source none_;
-    symbols::stacks names_{trace, files_};
+    symbols::stacks names_{trace, kept_};
     symbols::stacks nameless_{trace, none_};
 
   public:
@@ -52,6 +54,7 @@ struct report_options {
     std::vector<std::string> saved;  // FORMAT=FILE
     std::optional<double> warm_up;   // seconds
     bool by_range = false;
+    bool all_frames = false;
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

@@ -24,10 +24,12 @@ void add_readers(CLI::App& app, int& status) {
     add_diff(app, status);
     add_replay(app, status);
     add_query(app, status);
+    add_symbolize(app, status);
     import_before(app, "report", {"trace"});
     import_before(app, "diff", {"before", "after"});
     import_before(app, "replay", {"trace"});
     import_before(app, "query", {"trace"});
+    import_before(app, "symbolize", {"trace"});
 }
 
 // Recording and reading at once: the one command that needs both halves.

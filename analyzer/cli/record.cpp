@@ -9,6 +9,7 @@
 #include "analyzer/cli/folders.h"
 #include "analyzer/cli/program_arguments.h"
 #include "analyzer/cli/recording.h"
+#include "analyzer/cli/symbolize.h"
 #include "analyzer/cli/terminal.h"
 
 namespace lastref::cli {
@@ -34,12 +35,30 @@ std::string summary(drain::record_result const& result) {
     return what + " → " + typed(result.trace) + " (" + state_of(result) + ") · next: " + next_command(result);
 }
 
+// The recording is there, whatever becomes of its symbols.
+void mind_symbols([[maybe_unused]] std::filesystem::path const& trace, [[maybe_unused]] std::string const& wish) {
+#ifdef LASTREF_HAVE_REPORT
+    std::error_code failed;
+    if (wish == "later" || !std::filesystem::exists(trace, failed)) return;
+    try {
+        if (wish == "now")
+            keep_symbols(trace);
+        else
+            want_no_symbols(trace);
+    } catch (std::exception const& error) {
+        say("symbols: " + std::string(error.what()) + " · again: lastref symbolize " + typed(trace));
+    }
+#endif
+}
+
 int run(record_arguments const& arguments) {
     if (auto const problem = problem_with(arguments)) {
         say(*problem);
         return exit_usage;
     }
-    return record_and_tell(options_of(arguments), arguments.quiet).status;
+    auto const recorded = record_and_tell(options_of(arguments), arguments.quiet);
+    if (recorded.error.empty()) mind_symbols(recorded.trace, arguments.symbols);
+    return recorded.status;
 }
 
 }  // namespace
@@ -117,6 +136,11 @@ void add_record(CLI::App& app, int& status) {
         "not\n"
         "begin.");
     add_record_options(*command, *arguments);
+    command
+        ->add_option("--symbols", arguments->symbols,
+                     "Functions and lines: kept in the trace now; looked up by who reads it, later; or off")
+        ->check(CLI::IsMember({"off", "now", "later"}))
+        ->capture_default_str();
     command->prefix_command();
     command->callback([command, arguments, &status] {
         take_rest_as_program(*command);

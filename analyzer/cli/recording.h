@@ -11,7 +11,7 @@
 namespace lastref::cli {
 
 struct record_arguments {
-    std::string trace, spool_parent, stacks;
+    std::string trace, spool_parent, stacks, symbols = "later";
     bool replace = false, simulated = false, quiet = false, audit = false, cupti = false;
     double wait = 2;
 };

@@ -92,20 +92,28 @@ allocation_leak::group_map allocation_leak::collect(model::process_state const& 
     return out;
 }
 
+// A library's file, or a package of Python.
+std::string allocation_leak::library_of(model::process_state const& process, group const& g) const {
+    auto const stack = file_.trace.stack_of(g.first.created.stack);
+    auto const* frame = file_.owners.caller_in(process.process(), stack);
+    if (frame != nullptr && frame->python) return std::string(findings::package_of(frame->file));
+    if (frame == nullptr || !frame->module) return "an unknown library";
+    auto const& path = file_.trace.at(frame->module).path;
+    return path.substr(path.rfind('/') + 1);
+}
+
 void allocation_leak::on_process_end(model::process_state const& process) {
     auto const found = collect(process);
-    std::map<std::pair<code_owner, store::module_id>, std::vector<group const*>> kept;
+    std::map<std::pair<code_owner, std::string>, std::vector<group const*>> kept;
     for (auto const& [k, g] : found) {
         bool const by_design = is_foreign(g.caller) && !g.growing && g.freed == 0 && g.undrained == 0;
         if (!by_design) {
             report(process, g);
             continue;
         }
-        auto const stack = file_.trace.stack_of(g.first.created.stack);
-        auto const* frame = file_.owners.caller_in(process.process(), stack);
-        kept[{g.caller, frame ? frame->module : store::module_id{}}].push_back(&g);
+        kept[{g.caller, library_of(process, g)}].push_back(&g);
     }
-    for (auto const& [by, groups] : kept) report_kept(process, groups);
+    for (auto const& [by, groups] : kept) report_kept(process, by.second, groups);
     places_.erase(process.process().id);
 }
 
@@ -199,7 +207,8 @@ void allocation_leak::describe(finding& out, group const& g) const {
 }
 
 // A framework's pools, one line for each library: true, and seldom what somebody looks for.
-void allocation_leak::report_kept(model::process_state const& process, std::vector<group const*> const& kept) {
+void allocation_leak::report_kept(model::process_state const& process, std::string const& library,
+                                  std::vector<group const*> const& kept) {
     finding out;
     out.rule = rule::allocation_leak;
     out.process = process.process().id;
@@ -220,10 +229,6 @@ void allocation_leak::report_kept(model::process_state const& process, std::vect
         for (auto const& o : g->some)
             if (out.objects.size() < findings::most_objects) out.objects.push_back(note_of(o));
     }
-    auto const stack = file_.trace.stack_of(ordered.front()->first.created.stack);
-    auto const* frame = file_.owners.caller_in(process.process(), stack);
-    auto const path = frame && frame->module ? file_.trace.at(frame->module).path : std::string("an unknown library");
-    auto const library = path.substr(path.rfind('/') + 1);
     out.title =
         fmt::format("{} kept {} until exit ({})", library, bytes_text(out.bytes), counted(out.count, "allocation"));
     out.what.push_back(fmt::format("Still there when the process ended: {} from {} in {}.",

@@ -42,7 +42,9 @@ class allocation_leak : public detector {
     group_map collect(model::process_state const& process);
     void add(group_map& into, model::object const& o);
     void report(model::process_state const& process, group const& g);
-    void report_kept(model::process_state const& process, std::vector<group const*> const& kept);
+    std::string library_of(model::process_state const& process, group const& g) const;
+    void report_kept(model::process_state const& process, std::string const& library,
+                     std::vector<group const*> const& kept);
     void judge(model::process_state const& process, finding& out, group const& g) const;
     void describe(finding& out, group const& g) const;
 

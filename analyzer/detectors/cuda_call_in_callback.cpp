@@ -36,14 +36,15 @@ std::uint64_t number_of(event_kind kind) {
 
 void cuda_call_in_callback::on_event(model::process_state const&, model::event const& e) {
     if (is_callback(e.kind())) {
-        latest_[e.row.thread] = {e.where(), e.kind()};
+        latest_[e.row.thread] = {e.where(), e.kind(), e.row.extra};
         return;
     }
     if ((e.row.flags & store::event_flag::in_callback) == 0 || is_beside_driver(e.kind())) return;
-    inner_call found{e.where(), {}, event_kind::count};
+    inner_call found{e.where(), {}, event_kind::count, 0};
     if (auto const inside = latest_.find(e.row.thread); inside != latest_.end()) {
         found.callback = inside->second.where;
         found.callback_kind = inside->second.kind;
+        found.function = inside->second.function;
     }
     auto const key = findings::hash()
                          .add(api_of(found.call).name)
@@ -94,8 +95,9 @@ void cuda_call_in_callback::report(model::process_state const& process, std::uin
     out.title = fmt::format("{} called inside a {}{}", api_of(f.call).name, where, refused ? ", and refused" : "");
     if (g.all.count > 1)
         out.title += fmt::format(", {} times", findings::counted(static_cast<std::int64_t>(g.all.count)));
-    out.what.push_back(fmt::format("{} ran a {} on {}; in it {} was called, and answered {}.", "The driver", where,
-                                   thread_of(f.call), api_of(f.call).symbol,
+    out.what.push_back(fmt::format("The driver ran a {}{} on {}; in it {} was called, and answered {}.", where,
+                                   f.function == 0 ? std::string{} : called(process, f.function), thread_of(f.call),
+                                   api_of(f.call).symbol,
                                    f.call.result == 0 ? "success" : findings::result_text(f.call.result)));
     out.why =
         "Inside its callbacks the driver refuses calls, whichever they are: its own thread would wait for itself. What "

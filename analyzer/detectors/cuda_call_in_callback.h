@@ -19,10 +19,12 @@ class cuda_call_in_callback : public detector {
         model::origin call;
         model::origin callback;
         event_kind callback_kind = event_kind::count;
+        std::uint64_t function = 0;  // the callback's
     };
     struct callback {
         model::origin where;
         event_kind kind = event_kind::count;
+        std::uint64_t function = 0;
     };
     // Releases that were refused: what became of their objects shows at the end.
     struct stayed {

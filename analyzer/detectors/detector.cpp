@@ -24,6 +24,11 @@ std::string detector::stream_of(model::origin const& call) const {
     return findings::stream_text(file_.trace, call.stream);
 }
 
+std::string detector::called(model::process_state const& process, std::uint64_t function) const {
+    auto const name = file_.owners.function_at(process.process().id, function);
+    return name.empty() ? name : " " + name;
+}
+
 std::string detector::on_stream(model::origin const& call) const {
     switch (call.stream.kind) {
         case model::stream_kind::none:

@@ -67,6 +67,9 @@ class detector : public model::observer {
     findings::code_owner caller_of(model::process_state const& process, model::origin const& call) const;
     std::uint64_t place_of(model::origin const& call) const { return file_.places.key(call.stack); }
 
+    // " enqueue_cleanup", to stand behind the word for a callback; empty where nothing names its function.
+    std::string called(model::process_state const& process, std::uint64_t function) const;
+
     // "on stream 0x50", or nothing for a call that has none.
     std::string on_stream(model::origin const& call) const;
 

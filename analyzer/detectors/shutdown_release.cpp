@@ -36,6 +36,7 @@ void shutdown_release::count(model::process_state const& process, model::event c
     if (g.count++ == 0) {
         g.how = how;
         g.first = e.where();
+        if (how == lateness::destructor) g.destructor = e.row.extra;
         g.released = e.subject ? model::name_of(e.subject->kind) : "object";
     }
     g.last = e.row.begin;
@@ -70,7 +71,7 @@ void shutdown_release::report(model::process_state const& process, group const& 
             describe_late(out, g);
             break;
         case lateness::destructor:
-            describe_destructor(out, g);
+            describe_destructor(process, out, g);
             break;
     }
     if (!g.some.empty() && g.some.front().created.event)
@@ -147,12 +148,13 @@ void shutdown_release::describe_late(finding& out, group const& g) const {
     out.sites.push_back(site_of("released", g.first));
 }
 
-void shutdown_release::describe_destructor(finding& out, group const& g) const {
+void shutdown_release::describe_destructor(model::process_state const& process, finding& out, group const& g) const {
     out.severity = severity::warning;
     out.confidence_reason = "the destructor's begin was recorded after exit handlers had begun";
     out.title = fmt::format("{} of user objects ran after main had returned", findings::counted(g.count, "destructor"));
-    out.what.push_back(fmt::format("The driver called the destructor on {} at {}, when the program was shutting down.",
-                                   thread_of(g.first), findings::time_text(g.first.at)));
+    out.what.push_back(
+        fmt::format("The driver called the destructor{} on {} at {}, when the program was shutting down.",
+                    called(process, g.destructor), thread_of(g.first), findings::time_text(g.first.at)));
     out.why =
         "What the destructor uses (an interpreter, a static queue, an allocator) may be gone by then: that crashes now "
         "and then.";

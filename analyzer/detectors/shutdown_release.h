@@ -24,7 +24,8 @@ class shutdown_release : public detector {
     struct group {
         lateness how = lateness::after_main;
         model::origin first;
-        std::string released;  // what, in words
+        std::string released;          // what, in words
+        std::uint64_t destructor = 0;  // the first one's function
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;
         store::time_ns last = 0;
@@ -39,7 +40,7 @@ class shutdown_release : public detector {
     bool maybe_by_runtime(model::process_state const& process, model::origin const& call) const;
     void describe_refused(model::process_state const& process, finding& out, group const& g) const;
     void describe_late(finding& out, group const& g) const;
-    void describe_destructor(finding& out, group const& g) const;
+    void describe_destructor(model::process_state const& process, finding& out, group const& g) const;
 
     std::map<store::process_id, std::map<key, group>> groups_;
 };

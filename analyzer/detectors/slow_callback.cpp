@@ -55,7 +55,9 @@ void slow_callback::report(model::process_state const& process, std::uint64_t ke
     if (g.all.count > 1 && f.returned)
         out.title =
             fmt::format("{} took up to {}", findings::counted(g.all.count, what), findings::duration_text(f.length));
-    out.what.push_back(fmt::format("The {} at {} began at {} on {}.", what, findings::handle_text(f.function),
+    auto const name = called(process, f.function);
+    out.what.push_back(fmt::format("The {}{} began at {} on {}.", what,
+                                   name.empty() ? " at " + findings::handle_text(f.function) : name,
                                    findings::time_text(f.call.at), thread_of(f.call)));
     out.why =
         "The driver runs destructors, host functions and callbacks one after the other on a thread that all share. "

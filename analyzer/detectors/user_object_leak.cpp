@@ -149,7 +149,7 @@ void user_object_leak::report(model::process_state const& process, group& g) {
     for (auto const& o : g.some) out.last_seen = std::max(out.last_seen, o.created.at);
     out.sites.push_back(site_of("created", l.object.created));
     judge(process, out, l);
-    describe_holders(out, l);
+    describe_holders(process, out, l);
     add_consequences(out, g);
     out.fingerprint = findings::hash().add(key_of(l)).hex();
     auto const index = file_.found.add(std::move(out));
@@ -225,11 +225,12 @@ std::string user_object_leak::holder_text(holder const& h) const {
     return fmt::format("child graph{}{}: {}", handle, outer, references);
 }
 
-void user_object_leak::describe_holders(finding& out, leak const& l) const {
+void user_object_leak::describe_holders(model::process_state const& process, finding& out, leak const& l) const {
     constexpr std::size_t most_holders = 8;
-    out.what.push_back(fmt::format("{} with payload {} was created by {}; its destructor never ran.",
+    out.what.push_back(fmt::format("{} with payload {} was created by {}; its destructor{} never ran.",
                                    "User object " + findings::handle_text(l.object.handle),
-                                   findings::handle_text(l.object.parent), thread_of(l.object.created)));
+                                   findings::handle_text(l.object.parent), thread_of(l.object.created),
+                                   called(process, l.object.extra)));
     for (auto const& h : l.holders) {
         if (out.holders.size() == most_holders) {
             out.holders.push_back(fmt::format("and {} more", counted(l.holders.size() - most_holders, "holder")));

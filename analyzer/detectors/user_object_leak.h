@@ -47,7 +47,7 @@ class user_object_leak : public detector {
     bool told_with_holders(group const& g);
     void report(model::process_state const& process, group& g);
     void judge(model::process_state const& process, finding& out, leak const& l) const;
-    void describe_holders(finding& out, leak const& l) const;
+    void describe_holders(model::process_state const& process, finding& out, leak const& l) const;
     std::string holder_text(holder const& h) const;
     void add_consequences(finding& out, group const& g) const;
 

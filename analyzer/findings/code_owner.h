@@ -6,6 +6,7 @@
 #include "analyzer/symbols/stacks.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -19,6 +20,16 @@ enum class code_owner : std::uint8_t {
     system,       // C and C++ run-time libraries
     unknown,      // no loaded file: code made at run time
 };
+
+// The same for a file of Python source. Of a script nothing tells that it is one, hence it is the program's unless it
+// lies where packages, the standard library or the system have theirs.
+code_owner owner_of_python(std::string_view file);
+
+// What a frame of Python belongs to, in a word: its package ("torch"), "Python" for the standard library, else the
+// file.
+std::string_view package_of(std::string_view file);
+
+code_owner owner_of(store::trace const& trace, store::process const& process, symbols::named_frame const& frame);
 
 // Not the program's to mend.
 constexpr bool is_foreign(code_owner owner) {
@@ -41,6 +52,9 @@ class owners {
     // The innermost frame that is neither CUDA's nor the system's: who made the call. Else the innermost of all; null
     // for an empty stack.
     store::frame const* caller_in(store::process const& process, store::stack const& stack);
+
+    // As symbols::stacks::function_at, shortened for sentences; empty without names.
+    std::string function_at(store::process_id process, std::uint64_t address);
 
     // Whether the frame's function is known by name, so that the runtime would have been told apart.
     bool named(store::frame const& frame);

@@ -33,6 +33,10 @@ std::uint64_t places::key(store::stack_id stack) {
     if (!fresh) return slot->second;
     hash h;
     for (auto const& frame : trace_.stack_of(stack).frames) {
+        if (frame.python) {
+            h.add(frame.function).add(frame.file).add(static_cast<std::uint64_t>(frame.line));
+            continue;
+        }
         if (!frame.module) {
             h.add("?");  // code made at run time: its address means nothing in another run
             continue;
@@ -147,6 +151,12 @@ void add_once(std::vector<std::string>& names, std::string name) {
 }
 
 void add_functions(std::vector<std::string>& names, named_frame const& frame) {
+    if (frame.python) {
+        // Every file has a function "<module>".
+        auto const& f = frame.functions.front();
+        return add_once(
+            names, f.function.starts_with('<') ? fmt::format("{} of {}", f.function, package_of(f.file)) : f.function);
+    }
     for (auto const& f : frame.functions) {
         // A CUDA runtime linked statically has numbers for names, others in every release.
         bool const lasts = !f.function.empty() && !is_plumbing(f.function) && !is_static_runtime(f.function);
@@ -155,7 +165,7 @@ void add_functions(std::vector<std::string>& names, named_frame const& frame) {
 }
 
 bool is_own(store::trace const& trace, store::process const& process, named_frame const& frame) {
-    return frame.module && owner_of(trace.at(frame.module).path, process.executable) == code_owner::program;
+    return (frame.module || frame.python) && owner_of(trace, process, frame) == code_owner::program;
 }
 
 // What of a stack lasts: innermost first.
@@ -165,15 +175,15 @@ std::vector<std::string> lasting_stack(store::trace const& trace, store::process
                                  [&](auto const& frame) { return is_own(trace, process, frame); });
     std::vector<std::string> names;
     for (auto const& frame : stack.frames) {
-        if (!frame.module) continue;  // made at run time
-        auto const& path = trace.at(frame.module).path;
-        auto const owner = owner_of(path, process.executable);
+        if (!frame.module && !frame.python) continue;  // made at run time
+        auto const owner = owner_of(trace, process, frame);
         if (owner == code_owner::system) continue;  // what starts main, threads and exit handlers
         bool const named = owner == code_owner::program || (!own && owner == code_owner::library);
         if (named && !frame.functions.empty())
             add_functions(names, frame);
         else
-            add_once(names, lasting_file(path));
+            add_once(names, frame.python ? std::string(package_of(frame.functions.front().file))
+                                         : lasting_file(trace.at(frame.module).path));
     }
     return names;
 }

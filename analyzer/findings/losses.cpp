@@ -25,9 +25,10 @@ constexpr std::array known_losses{
 };
 
 // These cut details short; every call and callback is still there.
-constexpr std::array<std::string_view, 8> cosmetic{
-    "stacks_cut",      "texts_cut",           "weak_references",         "missing_entry_points",
-    "nvtx_unrecorded", "annotations_unknown", "pending_calls_unwrapped", "pending_imports_unseen"};
+constexpr std::array<std::string_view, 9> cosmetic{
+    "stacks_cut",           "texts_cut",           "weak_references",         "missing_entry_points",
+    "nvtx_unrecorded",      "annotations_unknown", "pending_calls_unwrapped", "pending_imports_unseen",
+    "python_frames_unnamed"};
 
 bool hides_calls(std::string_view name) {
     return std::find(cosmetic.begin(), cosmetic.end(), name) == cosmetic.end();

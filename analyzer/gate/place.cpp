@@ -22,11 +22,11 @@ std::optional<place> place_in(findings::site const& s, findings::code_owner owne
     if (!s.call.stack || !s.call.thread) return std::nullopt;
     auto const& process = trace.at(trace.at(s.call.thread).process);
     for (auto const& frame : stacks.of(s.call.stack).frames) {
-        if (!frame.module) continue;
-        auto const& module = trace.at(frame.module).path;
+        if (!frame.module && !frame.python) continue;
         auto const* const function = telling(frame);
-        if (function != nullptr && findings::owner_of(module, process.executable) == owner)
-            return place{function->function, function->file, function->line, module};
+        if (function == nullptr || findings::owner_of(trace, process, frame) != owner) continue;
+        return place{function->function, function->file, function->line,
+                     frame.python ? std::string{} : trace.at(frame.module).path};
     }
     return std::nullopt;
 }

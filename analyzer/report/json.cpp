@@ -133,7 +133,9 @@ json frame_json(store::trace const& trace, findings::named_frame const& frame) {
         for (std::size_t i = 0; i + 1 < frame.functions.size(); ++i) inlined.push_back(symbol_json(frame.functions[i]));
         out["inlined_functions"] = inlined;
     }
-    if (frame.module) {
+    if (frame.python) {
+        out["language"] = "python";
+    } else if (frame.module) {
         auto const& module = trace.at(frame.module);
         out["module"] = module.path;
         if (!module.build_id.empty()) out["build_id"] = module.build_id;

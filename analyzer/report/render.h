@@ -23,6 +23,7 @@ struct input {
     findings::analysis const& what;
     findings::stacks& stacks;
     gate::outcome const& outcome;
+    bool all_frames = false;  // text and HTML: stacks as they are, nothing folded
 };
 
 struct style {

@@ -1,5 +1,6 @@
 #include "analyzer/report/stack_lines.h"
 
+#include "analyzer/findings/noise.h"
 #include "analyzer/findings/wording.h"
 
 #include <fmt/core.h>
@@ -27,6 +28,7 @@ std::string short_path(std::string_view path) {
 std::string place_of(store::trace const& trace, findings::named_frame const& frame, findings::symbol const* function) {
     if (function != nullptr && function->line != 0)
         return fmt::format("{}:{}", short_path(function->file), function->line);
+    if (frame.python) return function->file.empty() ? "Python" : short_path(function->file);
     if (!frame.module) return fmt::format("{:#x}, in no file", frame.address);
     auto const where = fmt::format("{}+{:#x}", base_name(trace.at(frame.module).path), frame.offset);
     auto const trouble = findings::trouble_with(frame);
@@ -36,15 +38,17 @@ std::string place_of(store::trace const& trace, findings::named_frame const& fra
 std::vector<stack_line> lines_of(input const& in, store::process const& process, findings::named_stack const& stack) {
     std::vector<stack_line> out;
     for (auto const& frame : stack.frames) {
-        auto const module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
-        auto const owner =
-            findings::owner_of(frame.module ? in.trace.at(frame.module).path : std::string{}, process.executable);
-        if (frame.functions.empty()) out.push_back({"??", place_of(in.trace, frame, nullptr), module, {}, owner});
+        auto const path = frame.module ? in.trace.at(frame.module).path : std::string{};
+        auto module = frame.module ? std::string(base_name(in.trace.at(frame.module).path)) : std::string{};
+        if (frame.python) module = findings::package_of(frame.functions.front().file);
+        auto const owner = findings::owner_of(in.trace, process, frame);
+        if (frame.functions.empty())
+            out.push_back({"??", place_of(in.trace, frame, nullptr), module, path, {}, owner, false});
         for (auto const& f : frame.functions) {
             auto name = f.function.empty() ? std::string("??") : f.function;
             if (f.inlined) name += " [inlined]";
             auto const by = findings::is_static_runtime(f.function) ? findings::code_owner::cuda : owner;
-            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, f.file, by});
+            out.push_back({std::move(name), place_of(in.trace, frame, &f), module, path, f.file, by, frame.python});
         }
     }
     return out;
@@ -57,6 +61,10 @@ bool is_header(std::string_view file) {
 bool folds(stack_line const& line) {
     bool const elsewhere = line.owner != findings::code_owner::program && line.owner != findings::code_owner::unknown;
     return elsewhere || is_header(line.file);
+}
+
+bool is_noise(stack_line const& line) {
+    return findings::noise_list::built_in().holds(line.function, line.python ? line.file : line.path);
 }
 
 bool is_exit(stack_line const& line) {
@@ -83,7 +91,8 @@ std::pair<std::size_t, std::size_t> worth_printing(std::vector<stack_line> const
     while (first + 1 < lines.size() && lines[first].owner == findings::code_owner::cuda) ++first;
     auto last = lines.size();
     for (auto i = first; i < lines.size(); ++i)
-        if (lines[i].function == "main" && lines[i].owner == findings::code_owner::program) return {first, i + 1};
+        if (lines[i].function == "main" && lines[i].owner == findings::code_owner::program && !lines[i].python)
+            return {first, i + 1};
     while (last > first + 1 && lines[last - 1].function == "_start") --last;
     auto const system = [&](std::size_t i) {
         return lines[i].owner == findings::code_owner::system || is_header(lines[i].file);
@@ -95,11 +104,21 @@ std::pair<std::size_t, std::size_t> worth_printing(std::vector<stack_line> const
     return {first, bottom};
 }
 
+std::vector<stack_entry> all_entries(input const& in, findings::site const& site) {
+    auto const& process = in.trace.at(in.trace.at(site.call.thread).process);
+    auto const& stack = in.stacks.of(site.call.stack);
+    std::vector<stack_entry> out;
+    for (auto& line : lines_of(in, process, stack)) out.push_back({std::move(line), {}});
+    if (stack.cut) out.push_back({std::nullopt, "… deeper frames were not recorded"});
+    return out;
+}
+
 }  // namespace
 
 std::vector<stack_entry> stack_entries(input const& in, findings::site const& site) {
     constexpr std::size_t most_lines = 14;
     if (!site.call.stack) return {{std::nullopt, "(no stack recorded)"}};
+    if (in.all_frames) return all_entries(in, site);
     auto const& process = in.trace.at(in.trace.at(site.call.thread).process);
     auto const& stack = in.stacks.of(site.call.stack);
     auto const lines = lines_of(in, process, stack);
@@ -111,15 +130,21 @@ std::vector<stack_entry> stack_entries(input const& in, findings::site const& si
             break;
         }
         auto run = i;
-        while (run < end && folds(lines[run])) ++run;
-        auto const keep = printed == 0 ? 1u : 0u;
-        if (run - i <= keep + 1) {
+        while (run < end && (folds(lines[run]) || is_noise(lines[run]))) ++run;
+        // Of the innermost run, what the program called a library for is the first frame that is not its inner
+        // workings.
+        auto shown = i;
+        while (shown < run && is_noise(lines[shown])) ++shown;
+        bool const keep = printed == 0 && shown < run;
+        if (run - i <= (keep ? 2u : 1u)) {
             out.push_back({lines[i++], {}});
             continue;
         }
-        if (keep > 0) out.push_back({lines[i], {}});
-        out.push_back({std::nullopt, folded_text(lines, i + keep, run)});
-        printed += keep;
+        auto const first_folded = keep ? shown + 1 : i;
+        if (keep && shown > i) out.push_back({std::nullopt, folded_text(lines, i, shown)});
+        if (keep) out.push_back({lines[shown], {}});
+        if (first_folded < run) out.push_back({std::nullopt, folded_text(lines, first_folded, run)});
+        printed += keep ? 1 : 0;
         i = run;
     }
     if (stack.cut) out.push_back({std::nullopt, "… deeper frames were not recorded"});

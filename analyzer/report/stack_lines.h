@@ -16,8 +16,10 @@ struct stack_line {
     std::string function;
     std::string place;
     std::string module;
+    std::string path;  // of the module, empty where there is none
     std::string file;  // of the source
     findings::code_owner owner = findings::code_owner::unknown;
+    bool python = false;
 };
 
 struct stack_entry {
@@ -28,7 +30,8 @@ struct stack_entry {
 std::string_view base_name(std::string_view path);
 
 // Innermost first. Runs of frames of libraries are folded, but for the one that the program called; the program's own
-// are all there, up to a limit.
+// are all there, up to a limit. What analyzer/findings/noise.txt lists is always folded: it says how a library does
+// what it was called for. With `in.all_frames` all are there.
 std::vector<stack_entry> stack_entries(input const& in, findings::site const& site);
 
 }  // namespace lastref::report

@@ -94,7 +94,7 @@ std::size_t columns(std::string_view text) {
 void print_line(page& to, stack_line const& line) {
     constexpr std::size_t indent = 6;
     auto const room = to.width() * 11 / 20 - indent;
-    auto const name = escaped(symbols::short_name(line.function, room));
+    auto const name = escaped(line.python ? line.function : symbols::short_name(line.function, room));
     auto const gap = columns(name) < room ? room - columns(name) + 1 : 1;
     bool const own = line.owner == findings::code_owner::program;
     to.line(fmt::format("{}{}{}{}", std::string(indent, ' '), to.paint(own ? ink::bold : ink::plain, name),

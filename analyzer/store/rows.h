@@ -86,7 +86,12 @@ struct module {
 struct frame {
     frame_id id;
     std::uint64_t address = 0;  // return address: the call is the instruction before it
-    module_id module;           // none where no loaded object covers it
+    module_id module;           // none where no loaded object covers it, and for Python
+    // A frame of Python: `address` is a number, and it has no module.
+    bool python = false;
+    std::string function;  // empty where the trace does not have its name
+    std::string file;
+    int line = 0;  // 0 where unknown
 };
 
 struct stack {

@@ -122,6 +122,8 @@ struct trace::contents {
 
     bool is_strict(char const* table) const;
     stack read_stack(stack_id which);
+    std::string stack_rows_query();
+    frame read_frame(statement& row);
 
     void load();
     void load_meta();
@@ -400,13 +402,35 @@ module const& trace::at(module_id id) const {
     return contents_->at(contents_->modules, id, "module");
 }
 
+// Traces of an older lastref know no Python.
+std::string trace::contents::stack_rows_query() {
+    bool const has_python =
+        prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'python_frame'").step();
+    std::string const python =
+        has_python ? "python_frame.function, python_frame.file, python_frame.line" : "NULL, NULL, NULL";
+    std::string const join = has_python ? "LEFT JOIN python_frame USING (process, address) " : "";
+    return "SELECT frame.id, frame.address, frame.module, " + python +
+           " FROM stack_frame JOIN frame ON frame.id = stack_frame.frame " + join +
+           "WHERE stack_frame.stack = ? ORDER BY stack_frame.depth";
+}
+
+frame trace::contents::read_frame(statement& row) {
+    frame out;
+    out.id = id<frame_id>(row, 0);
+    out.address = static_cast<std::uint64_t>(row.integer(1));
+    out.module = id<module_id>(row, 2);
+    out.python = row.integer(1) < 0;
+    if (!out.python) return out;
+    out.function = row.text(3);
+    out.file = row.text(4);
+    out.line = static_cast<int>(row.integer_or(5, 0));
+    return out;
+}
+
 stack trace::contents::read_stack(stack_id which) {
     // Asked for once a place, of which there may be many: to prepare a statement takes longer than to run it.
     if (!stack_head) stack_head.emplace(prepare("SELECT cut FROM stack WHERE id = ?"));
-    if (!stack_rows)
-        stack_rows.emplace(prepare(
-            "SELECT frame.id, frame.address, frame.module FROM stack_frame JOIN frame ON frame.id = stack_frame.frame "
-            "WHERE stack_frame.stack = ? ORDER BY stack_frame.depth"));
+    if (!stack_rows) stack_rows.emplace(prepare(stack_rows_query()));
     stack out;
     stack_head->reset();
     stack_head->bind(1, which.value);
@@ -414,9 +438,7 @@ stack trace::contents::read_stack(stack_id which) {
     out.cut = stack_head->integer(0) != 0;
     stack_rows->reset();
     stack_rows->bind(1, which.value);
-    while (stack_rows->step())
-        out.frames.push_back({id<frame_id>(*stack_rows, 0), static_cast<std::uint64_t>(stack_rows->integer(1)),
-                              id<module_id>(*stack_rows, 2)});
+    while (stack_rows->step()) out.frames.push_back(read_frame(*stack_rows));
     return out;
 }
 

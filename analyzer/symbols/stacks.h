@@ -15,8 +15,10 @@ struct named_frame {
     std::uint64_t address = 0;      // as it was loaded
     std::uint64_t offset = 0;       // in the file's own addresses
     source_state state = source_state::found;
+    bool python = false;  // a line of Python: one function, no module, and no address
 };
 
+// A stack with frames of Python is without the interpreter's own: they say how it runs Python, not what.
 struct named_stack {
     std::vector<named_frame> frames;  // innermost first
     bool cut = false;
@@ -29,6 +31,10 @@ class stacks {
 
     named_stack const& of(store::stack_id id);
     named_frame const& of(store::frame const& frame);
+
+    // The function that begins at an address of the process, such as a callback's; where nothing names it, the file and
+    // the place in it, empty where it is in no file (code made at run time, which wraps what other languages pass).
+    std::string function_at(store::process_id process, std::uint64_t address);
 
   private:
     store::trace const& trace_;

@@ -159,6 +159,12 @@ stack_id process_rows::stack(spool::record_view definition) {
     return stacks_->find_or_add(definition.frames(), (definition.stack().flags & spool::flag_stack_cut) != 0);
 }
 
+void process_rows::python_frame(spool::record_view record) {
+    auto const& frame = record.python();
+    writer_.add_python_frame(id_, spool::python_frame(frame.number), record.python_function(), record.python_file(),
+                             frame.line);
+}
+
 void process_rows::text(spool::text_kind kind, std::string const& text) {
     std::string_view const value = text;
     switch (kind) {
@@ -175,6 +181,7 @@ void process_rows::text(spool::text_kind kind, std::string const& text) {
             set("driver_path", value);
             break;
         case spool::text_kind::setting_error:
+        case spool::text_kind::note:
             writer_.add_note(id_, value);
             break;
         case spool::text_kind::working_directory:

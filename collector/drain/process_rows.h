@@ -36,6 +36,7 @@ class process_rows {
 
     std::optional<context_id> context(std::uint16_t index);
     void module(spool::record_view record) { stacks_->add_module(record.module(), record.module_path()); }
+    void python_frame(spool::record_view record);
     stack_id stack(spool::record_view definition);
     void text(spool::text_kind kind, std::string const& text);
     void driver_version(std::uint64_t version) { set("driver_version", version); }

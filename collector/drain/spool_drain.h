@@ -84,6 +84,7 @@ class spool_drain final : private record_sink {
   private:
     void wait(waiting_record const& record) override;
     void module(spool::record_view record) override { rows_.module(record); }
+    void python_frame(spool::record_view record) override { rows_.python_frame(record); }
     void text(thread_drain& thread, spool::text_kind kind, std::string const& text) override;
     void damaged(spool::loss which) override { writer_.add_loss(rows_.id(), which, 1); }
     void entered(std::uint32_t segment_index, std::uint64_t serial) override;

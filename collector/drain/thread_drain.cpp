@@ -75,6 +75,9 @@ bool thread_drain::record(spool::record_view record) {
         case record_type::module:
             if (!read_before) sink_.module(record);
             break;
+        case record_type::python:
+            if (!read_before) sink_.python_frame(record);
+            break;
         default:
             if (place >= done_.from) enqueue(record, read_before);
             break;

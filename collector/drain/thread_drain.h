@@ -45,6 +45,7 @@ class record_sink {
   public:
     virtual void wait(waiting_record const& record) = 0;
     virtual void module(spool::record_view record) = 0;
+    virtual void python_frame(spool::record_view record) = 0;
     virtual void text(thread_drain& thread, spool::text_kind kind, std::string const& text) = 0;
     virtual void damaged(spool::loss which) = 0;
     virtual void entered(std::uint32_t segment_index, std::uint64_t serial) = 0;

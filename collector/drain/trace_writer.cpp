@@ -190,6 +190,13 @@ frame_id trace_writer::add_frame(process_id process, std::uint64_t address, std:
     return insert<frame_id>(frame_, number(process), address, number_of(module));
 }
 
+void trace_writer::add_python_frame(process_id process, std::uint64_t address, std::string_view function,
+                                    std::string_view file, std::int64_t line) {
+    std::optional<std::int64_t> const known = line != 0 ? std::optional(line) : std::nullopt;
+    made(python_frame_, "INSERT OR IGNORE INTO python_frame VALUES (?, ?, ?, ?, ?)")(number(process), address, function,
+                                                                                     file, known);
+}
+
 void trace_writer::set_module_of_frames(process_id process, module_id module, std::uint64_t begin, std::uint64_t end) {
     this->begin();
     frame_module_(number(process), number(module), begin, end);

@@ -88,6 +88,9 @@ class trace_writer {
                            std::string_view kind);
     void update_context(context_id context, std::uint64_t handle, std::optional<std::int64_t> device,
                         std::string_view kind);
+    // `address` as stacks have it. A frame that is there already stays as it is.
+    void add_python_frame(process_id process, std::uint64_t address, std::string_view function, std::string_view file,
+                          std::int64_t line);
     module_id add_module(process_id process, std::string_view path, std::optional<std::string> const& build_id,
                          spool::module_record const& module);
     frame_id add_frame(process_id process, std::uint64_t address, std::optional<module_id> module);
@@ -142,6 +145,7 @@ class trace_writer {
         unwritten_;  // the last ones: so many are written by one statement, at the latest by commit()
     statement begin_, last_, commit_;
     std::optional<statement> range_, range_end_;  // traces begun by an older lastref have no such table
+    std::optional<statement> python_frame_;
     std::optional<statement> nvtx_, nvtx_pop_, nvtx_end_, nvtx_mark_, nvtx_name_;
     statement event_, events_, event_end_, thread_, thread_name_, context_, context_update_, module_, frame_,
         frame_module_, stack_, stack_frame_, phase_, environment_, note_, loss_add_, loss_new_, loss_remove_,

@@ -34,7 +34,7 @@ bool call_fits(call_record const& call, check_limits const& limits) {
 }
 
 bool stack_fits(stack_record const& stack, check_limits const& limits) {
-    return stack.number != 0 && stack.count != 0 && stack.count <= max_stack_frames &&
+    return stack.number != 0 && stack.count != 0 && stack.count <= max_stack_words &&
            has_length(stack_slots(stack.count), stack.slots, limits.searching);
 }
 
@@ -46,7 +46,7 @@ bool module_fits(module_record const& module, check_limits const& limits) {
 bool text_fits(text_record const& text, check_limits const& limits) {
     auto const kind = static_cast<std::uint16_t>(text.kind);
     std::size_t const rest = text.length > sizeof text.text ? text.length - sizeof text.text : 0;
-    return kind >= 1 && kind <= static_cast<std::uint16_t>(text_kind::working_directory) && text.last <= 1 &&
+    return kind >= 1 && kind <= static_cast<std::uint16_t>(text_kind::note) && text.last <= 1 &&
            has_length(1 + slots_for(rest), text.slots, limits.searching);
 }
 
@@ -72,6 +72,13 @@ bool nvtx_fits(nvtx_record const& said, check_limits const& limits) {
            is_time(said.at, limits.first_ticks);
 }
 
+bool python_fits(python_record const& frame, check_limits const& limits) {
+    std::size_t const length = std::size_t{frame.function_length} + frame.file_length;
+    std::size_t const rest = length > sizeof frame.text ? length - sizeof frame.text : 0;
+    return frame.number != 0 && frame.line >= 0 && frame.function_length != 0 && length <= python_text_capacity &&
+           has_length(1 + slots_for(rest), frame.slots, limits.searching);
+}
+
 bool content_fits(record_view record, check_limits const& limits) {
     switch (record.type()) {
         case record_type::call:
@@ -90,6 +97,8 @@ bool content_fits(record_view record, check_limits const& limits) {
             return range_fits(record.range(), limits);
         case record_type::nvtx:
             return nvtx_fits(record.nvtx(), limits);
+        case record_type::python:
+            return python_fits(record.python(), limits);
         case record_type::none:
             break;
     }
@@ -125,9 +134,18 @@ std::string_view record_view::nvtx_message() const {
             std::size_t{nvtx().length} - nvtx().domain_length - nvtx().category_length};
 }
 
+std::string_view record_view::python_function() const {
+    return {reinterpret_cast<char const*>(bytes() + offsetof(python_record, text)), python().function_length};
+}
+
+std::string_view record_view::python_file() const {
+    auto const function = python_function();
+    return {function.data() + function.size(), python().file_length};
+}
+
 record_state check_record(record_view record, check_limits const& limits) {
     std::uint32_t const slots = record.slots();
-    bool const known = record.type() != record_type::none && record.type() <= record_type::nvtx;
+    bool const known = record.type() != record_type::none && record.type() <= record_type::python;
     bool const inside = slots >= 1 && slots <= max_record_slots && record.slot + slots <= limits.committed;
     if (!known || !inside) return record_state::bad_length;
     if (content_fits(record, limits)) return record_state::good;

@@ -24,6 +24,7 @@ struct record_view {
     phase_record const& phase() const { return *reinterpret_cast<phase_record const*>(bytes()); }
     range_record const& range() const { return *reinterpret_cast<range_record const*>(bytes()); }
     nvtx_record const& nvtx() const { return *reinterpret_cast<nvtx_record const*>(bytes()); }
+    python_record const& python() const { return *reinterpret_cast<python_record const*>(bytes()); }
     std::string_view range_name() const;
 
     // The variable parts of a record that has passed check_record.
@@ -33,6 +34,8 @@ struct record_view {
     std::string_view nvtx_domain() const;
     std::string_view nvtx_category() const;
     std::string_view nvtx_message() const;
+    std::string_view python_function() const;
+    std::string_view python_file() const;
 };
 
 enum class record_state {

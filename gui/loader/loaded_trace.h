@@ -5,6 +5,7 @@
 #include "analyzer/gate/baseline.h"
 #include "analyzer/store/trace.h"
 #include "analyzer/symbols/dwfl_source.h"
+#include "analyzer/symbols/kept_source.h"
 #include "analyzer/symbols/stacks.h"
 #include "gui/loader/call_index.h"
 #include "gui/loader/rows.h"
@@ -77,7 +78,8 @@ class loaded_trace {
     mutable std::mutex reading_;  // guards what follows
     store::trace trace_;
     mutable symbols::dwfl_source files_;
-    mutable symbols::stacks stacks_{trace_, files_};
+    mutable symbols::kept_source kept_{trace_.path(), files_};
+    mutable symbols::stacks stacks_{trace_, kept_};
 };
 
 using trace_pointer = std::shared_ptr<loaded_trace const>;

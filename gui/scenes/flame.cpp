@@ -77,7 +77,7 @@ stack_namer namer_of(symbols::stacks& stacks, store::trace const& trace) {
         auto const& named = stacks.of(id);
         for (auto const& frame : named.frames) {
             for (auto const& f : frame.functions)
-                if (!f.function.empty()) out.push_back(symbols::tidy_name(f.function));
+                if (!f.function.empty()) out.push_back(frame.python ? f.function : symbols::tidy_name(f.function));
             if (!frame.functions.empty()) continue;
             auto const path = frame.module ? trace.at(frame.module).path : std::string("??");
             out.push_back(fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), frame.offset));

@@ -29,6 +29,15 @@ class CudaCore(Case):
         super().setUp()
         self.environment.update(PYTHONPATH=PACKAGES, PYTHONDONTWRITEBYTECODE="1")
 
+    def assert_lines_of(self, program):
+        """Every stack of a call that the program's own Python led to names a line of it."""
+        path = os.path.join(PROGRAMS, program[0])
+        report, _ = self.report()
+        stacks = [site["stack"] for finding in report["findings"] for site in finding["sites"] if site.get("stack")]
+        self.assertTrue(stacks)
+        for stack in stacks:
+            self.assertTrue([frame for frame in stack if frame.get("file") == path and frame["line"] > 0], stack)
+
     def record_both(self, program):
         """Bare and recorded, it prints the same; returns the trace and how many findings of each rule the report has."""
         command = [sys.executable, os.path.join(PROGRAMS, program[0]), *program[1:]]
@@ -54,6 +63,7 @@ class CudaCore(Case):
         self.assertLessEqual({"user-object-leak", "allocation-leak"}, set(rules), rules)
         self.assertGreater(trace.one("SELECT count(*) FROM outstanding_payloads"), 0)
         self.assert_ledger_agrees(report)
+        self.assert_lines_of(GRAPHS)
 
     def test_objects_are_accounted_for(self):
         trace, rules, report = self.record_both(OBJECTS)
@@ -66,6 +76,7 @@ class CudaCore(Case):
             self.assertGreater(calls[make], 0, make)
             self.assertLessEqual(calls[make] - calls[destroy], 2, (make, calls[make], calls[destroy]))
         self.assert_ledger_agrees(report)
+        self.assert_lines_of(OBJECTS)
 
 
 if __name__ == "__main__":

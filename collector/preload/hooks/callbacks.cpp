@@ -154,6 +154,11 @@ std::uint64_t number(void* pointer) {
     return reinterpret_cast<std::uint64_t>(pointer);
 }
 
+// The file that a callback's function is in must be known for the function to be named, also if it never runs.
+void note(void const* function) {
+    if (thread_ring* const r = rings::acquire(); r != nullptr) stacks::note_module(*r, function);
+}
+
 void run_host_function(pair const& p) {
     record<hooks::abi::callback_host_function>(p, number(p.argument), 0, 0, 0,
                                                [&] { reinterpret_cast<CUhostFn>(p.function)(p.argument); });
@@ -162,10 +167,12 @@ void run_host_function(pair const& p) {
 }  // namespace
 
 pair* make_once(void* function, void* argument) {
+    note(function);
     return take(function, argument);
 }
 
 pair* intern(void* function, void* argument) {
+    note(function);
     auto* const known = table();
     if (known == nullptr) return nullptr;
     std::uint64_t const mixed = (number(function) * 0x9e3779b97f4a7c15u) ^ (number(argument) * 0xc2b2ae3d27d4eb4fu);

@@ -1,34 +1,34 @@
-// The CPython interpreter of this process, if there is one: found by its exported functions, and asked through those
-// that need neither its lock nor a thread of its own. One interpreter a process; a second copy of the library is passed
-// by.
+// The interpreter in this process: which CPython it is, and what of it is needed to read a thread's frames. See
+// docs/adr/0010-python-frames.md.
 #pragma once
 
-#include <atomic>
+#include <link.h>
+
 #include <cstdint>
 
-namespace lastref::preload::python {
+#include "collector/preload/python/layout.h"
 
-using pending_function = int (*)(void*);
-using add_pending_call_function = int (*)(pending_function, void*);
+namespace lastref::python {
 
+// Functions of the interpreter that are called take no lock and allocate nothing: each returns a variable, one of them
+// a thread-local one.
 struct interpreter {
-    int (*is_initialized)() = nullptr;
-    int (*is_finalizing)() = nullptr;  // null: not exported
-    void* (*main_state)() = nullptr;   // the main interpreter, null once it is deleted
-    int (*finalize_ex)() = nullptr;
-    void (*finalize)() = nullptr;
-    int (*run_main)() = nullptr;
+    std::uint32_t version;  // as Py_Version
+    layout where;
+    std::uintptr_t code_type, text_type, bytes_type;
+    std::uintptr_t evaluator_begin, evaluator_end;  // _PyEval_EvalFrameDefault, as far as the symbol reaches
+    void* (*own_state)();       // the calling thread's state, whether or not it holds the interpreter's lock; or null
+    void* (*attached_state)();  // the state that holds the lock: in 3.10 and 3.11 perhaps another thread's
+    int (*is_initialized)();    // not before, nor from the beginning of its end on
 };
-extern interpreter the_interpreter;  // filled in before `process::the.has_interpreter` is set
 
-// The interpreter's own Py_AddPendingCall; null until it is known.
-extern std::atomic<add_pending_call_function> real_add_pending_call;
+enum class finding : std::uint8_t {
+    none,     // the object is no interpreter
+    unknown,  // it is one, of a version whose layout is not known
+    found,
+};
 
-// Writes the phases that the interpreter has come to since it was asked last. Called where process::the.has_interpreter
-// is set, before whatever the phase must stand before. Takes no lock.
-void note_phase();
+// Looks at one loaded object. Takes no lock: reads the object's own symbol table.
+finding find_interpreter(link_map const& object, interpreter& out);
 
-// For the forked child: its trace says its interpreter's phases anew.
-void forget_phase();
-
-}  // namespace lastref::preload::python
+}  // namespace lastref::python

@@ -2,7 +2,7 @@
 // process that records already; neither ever fails where CPython would not, and a call that is refused stays refused.
 #pragma once
 
-#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/interpreter_phases.h"
 
 namespace lastref::preload::python {
 

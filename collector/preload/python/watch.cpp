@@ -8,7 +8,7 @@
 
 #include "collector/preload/driver/dlsym.h"
 #include "collector/preload/python/import_table.h"
-#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/interpreter_phases.h"
 #include "collector/preload/python/pending_calls.h"
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/settings.h"

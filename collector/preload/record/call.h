@@ -3,7 +3,7 @@
 
 #include "collector/preload/arch/prefetch.h"
 #include "collector/preload/hooks/api_table.h"
-#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/interpreter_phases.h"
 #include "collector/preload/python/watch.h"
 #include "collector/preload/record/context.h"
 #include "collector/preload/record/ring.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collector/preload/driver/dlsym.h"
+#include "collector/preload/record/python_frames.h"
 #include "collector/preload/unwind/find_object.h"
 
 namespace lastref::preload::modules {
@@ -111,8 +112,16 @@ void prepare() {
 range note(thread_ring& r, std::uintptr_t address) {
     dl_find_object_result found;
     if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
-    if (claim(identity(found))) write(r, found);
+    if (claim(identity(found))) {
+        write(r, found);
+        python_frames::offer(r, *found.map);
+    }
     return {reinterpret_cast<std::uintptr_t>(found.map_start), reinterpret_cast<std::uintptr_t>(found.map_end)};
+}
+
+bool is_loaded(link_map const* object, void const* address) {
+    dl_find_object_result found;
+    return find_object(const_cast<void*>(address), &found) == 0 && found.map == object;
 }
 
 void forget_all() {

@@ -21,10 +21,11 @@
 #include "collector/preload/driver/driver.h"
 #include "collector/preload/driver/weak.h"
 #include "collector/preload/hooks/api_table.h"
-#include "collector/preload/python/interpreter.h"
+#include "collector/preload/python/interpreter_phases.h"
 #include "collector/preload/python/watch.h"
 #include "collector/preload/record/drain_start.h"
 #include "collector/preload/record/module.h"
+#include "collector/preload/record/python_frames.h"
 #include "collector/preload/record/range.h"
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/settings.h"
@@ -229,6 +230,7 @@ void forget_parent() {
     the.header = nullptr;
     the.exit_flags.store(0, std::memory_order_relaxed);
     modules::forget_all();
+    python_frames::forget_all();
     ranges::forget_parent();
     nvtx::forget_parent();
     python::forget_parent();

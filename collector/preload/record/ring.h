@@ -28,6 +28,7 @@ struct thread_ring {
     std::uint64_t context_handle;
     std::uint16_t context;
     stack_cache* stacks;
+    void const* noted_function;  // the callback's whose module was noted last
     // Free callback pairs that this thread keeps for itself: indexes linked through the pairs, see hooks/callbacks.cpp.
     std::uint32_t free_pairs;       // number
     std::uint32_t first_free_pair;  // index + 1, 0 = none

@@ -76,12 +76,13 @@ bool read_durations(setting_errors& errors) {
     return false;
 }
 
-bool read_flag(char const* name, setting_errors& errors) {
+bool read_flag(char const* name, setting_errors& errors, bool by_default = false) {
     char const* const value = getenv(name);
-    if (value == nullptr || *value == 0 || strcmp(value, "0") == 0) return false;
+    if (value == nullptr || *value == 0) return by_default;
+    if (strcmp(value, "0") == 0) return false;
     if (strcmp(value, "1") == 0) return true;
-    complain(errors, name, value, "it is 0 or 1; 0 is used");
-    return false;
+    complain(errors, name, value, by_default ? "it is 0 or 1; 1 is used" : "it is 0 or 1; 0 is used");
+    return by_default;
 }
 
 }  // namespace
@@ -92,6 +93,7 @@ settings read_settings(setting_errors& errors) {
     result.spool_max = read_spool_max(errors);
     result.all_durations = read_durations(errors);
     result.verify_context = read_flag("LASTREF_VERIFY", errors);
+    result.python_frames = read_flag("LASTREF_PYTHON_FRAMES", errors, true);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "collector/preload/driver/dlsym.h"
 #include "collector/preload/record/module.h"
+#include "collector/preload/record/python_frames.h"
 #include "collector/preload/unwind/thread_stack.h"
 #include "collector/preload/unwind/walk.h"
 
@@ -23,13 +24,16 @@ constexpr std::uintptr_t cacheable_span = std::uintptr_t{256} << 10;
 struct cached_stack {
     std::uintptr_t frame;          // of the wrapper
     std::uintptr_t caller;         // its return address
+    std::uint64_t python;          // mark of the Python frames, 0 without
     std::uint64_t segment_serial;  // where `number` is defined
     std::uint16_t number;
     std::uint16_t count;
+    std::uint16_t word_count;
     bool cut;
     bool comparable;
-    std::uint32_t offsets[spool::max_stack_frames];  // of the return address's place from `frame`; 0: frame 0
+    std::uint32_t offsets[spool::max_stack_frames];  // of the return address's place from `frame`; 0: not known
     std::uintptr_t addresses[spool::max_stack_frames];
+    std::uint64_t words[spool::max_stack_words];  // as it is written: addresses and Python frames
 };
 
 }  // namespace
@@ -37,6 +41,7 @@ struct cached_stack {
 struct stack_cache {
     unwind::thread_stack own_stack;
     cached_stack entries[cache_entries];
+    python_frames::room python;
 };
 
 namespace stacks {
@@ -52,10 +57,9 @@ get_word_function unwind_cfa = nullptr;
 bool prepared = false;
 
 void note_place(cached_stack& stack, std::uint32_t depth, std::uintptr_t place) {
-    if (place < stack.frame || place - stack.frame > cacheable_span)
-        stack.comparable = false;
-    else
-        stack.offsets[depth] = static_cast<std::uint32_t>(place - stack.frame);
+    std::uintptr_t const offset = place - stack.frame;
+    if (offset > cacheable_span) stack.comparable = false;
+    stack.offsets[depth] = offset <= ~std::uint32_t{0} ? static_cast<std::uint32_t>(offset) : 0;
 }
 
 // --- libgcc's unwinder: for what ours leaves
@@ -133,10 +137,21 @@ void verify(cached_stack const& stack) {
     if (!same) process::count(spool::loss::stack_mismatch);
 }
 
+void add_python(thread_ring& r, cached_stack& stack) {
+    std::uintptr_t places[spool::max_stack_frames];
+    for (std::uint32_t i = 0; i < stack.count; ++i)
+        places[i] = stack.offsets[i] != 0 ? stack.frame + stack.offsets[i] : 0;
+    python_frames::room& python = r.stacks->python;
+    stack.cut |= python.found.cut;
+    stack.word_count = static_cast<std::uint16_t>(
+        python_frames::merge(r, {stack.addresses, places, stack.count}, python, stack.words));
+}
+
 // Return addresses must be where the unwinder's CFAs say: otherwise the stack is not compared but unwound every time.
 void unwind_anew(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std::uintptr_t caller) {
     stack.frame = frame;
     stack.caller = caller;
+    stack.python = r.stacks->python.found.mark;
     stack.segment_serial = 0;
     stack.count = 0;
     stack.cut = false;
@@ -149,16 +164,22 @@ void unwind_anew(thread_ring& r, cached_stack& stack, std::uintptr_t frame, std:
     else if (process::the.options.verify_context) [[unlikely]]
         verify(stack);
     if (stack.comparable) stack.comparable = unchanged(stack);
-    if (stack.cut) process::count(spool::loss::stacks_cut);
     // Neighbouring frames mostly lie in one module: it is looked up once.
     modules::range last{};
     for (std::uint32_t i = 0; i < stack.count; ++i) {
         if (!last.holds(stack.addresses[i])) last = modules::note(r, stack.addresses[i]);
     }
+    // The first stack of all through an interpreter is what tells that there is one.
+    if (stack.python == 0) {
+        python_frames::read(r, r.stacks->own_stack, r.stacks->python);
+        stack.python = r.stacks->python.found.mark;
+    }
+    add_python(r, stack);
+    if (stack.cut) process::count(spool::loss::stacks_cut);
 }
 
 bool define(thread_ring& r, cached_stack& stack) {
-    std::uint32_t const slots = spool::stack_slots(stack.count);
+    std::uint32_t const slots = spool::stack_slots(stack.word_count);
     // The call's own record must lie in the segment that defines its stack.
     if (r.used + slots + 1 > spool::slots_per_segment && !rings::next_segment(r)) return false;
     std::byte* const place = rings::room(r, slots);
@@ -167,10 +188,10 @@ bool define(thread_ring& r, cached_stack& stack) {
     head.number = r.next_stack++;
     head.type = spool::record_type::stack;
     head.slots = static_cast<std::uint8_t>(slots);
-    head.count = stack.count;
+    head.count = stack.word_count;
     head.flags = stack.cut ? spool::flag_stack_cut : std::uint8_t{0};
     memcpy(place, &head, offsetof(spool::stack_record, frames));
-    memcpy(place + offsetof(spool::stack_record, frames), stack.addresses, stack.count * sizeof(std::uintptr_t));
+    memcpy(place + offsetof(spool::stack_record, frames), stack.words, stack.word_count * sizeof(std::uint64_t));
     rings::publish(r, slots);
     stack.number = head.number;
     stack.segment_serial = r.segment_serial;
@@ -186,8 +207,8 @@ stack_cache* cache_of(thread_ring& r) {
     return r.stacks;
 }
 
-std::uint32_t bucket(std::uintptr_t frame, std::uintptr_t caller) {
-    std::uint64_t const mixed = (frame ^ (caller << 1)) * 0x9e3779b97f4a7c15u;
+std::uint32_t bucket(std::uintptr_t frame, std::uintptr_t caller, std::uint64_t python) {
+    std::uint64_t const mixed = (frame ^ (caller << 1) ^ python) * 0x9e3779b97f4a7c15u;
     return static_cast<std::uint32_t>(mixed >> 58) % cache_entries;
 }
 
@@ -208,13 +229,21 @@ std::uint16_t capture(thread_ring& r, void* frame_address, void* caller_address)
     if (cache == nullptr) return 0;
     auto const frame = reinterpret_cast<std::uintptr_t>(frame_address);
     auto const caller = reinterpret_cast<std::uintptr_t>(caller_address);
-    cached_stack& stack = cache->entries[bucket(frame, caller)];
-    // The number must still be this segment's when the call's record is written.
-    if (r.used + 1 > spool::slots_per_segment && !rings::next_segment(r)) return 0;
-    bool const same = stack.frame == frame && stack.caller == caller && stack.comparable && unchanged(stack);
-    if (same && stack.segment_serial == r.segment_serial) [[likely]]
-        return stack.number;
     r.writing = 1;
+    python_frames::read(r, cache->own_stack, cache->python);
+    std::uint64_t const python = cache->python.found.mark;
+    // The number must still be this segment's when the call's record is written.
+    if (r.used + 1 > spool::slots_per_segment && !rings::next_segment(r)) {
+        r.writing = 0;
+        return 0;
+    }
+    cached_stack& stack = cache->entries[bucket(frame, caller, python)];
+    bool const same = stack.frame == frame && stack.caller == caller && stack.python == python && stack.comparable &&
+                      unchanged(stack);
+    if (same && stack.segment_serial == r.segment_serial) [[likely]] {
+        r.writing = 0;
+        return stack.number;
+    }
     if (!same) unwind_anew(r, stack, frame, caller);
     bool const defined = stack.count != 0 && define(r, stack);
     r.writing = 0;
@@ -222,7 +251,8 @@ std::uint16_t capture(thread_ring& r, void* frame_address, void* caller_address)
 }
 
 void note_module(thread_ring& r, void const* address) {
-    if (r.writing != 0) return;
+    if (r.writing != 0 || r.noted_function == address) return;
+    r.noted_function = address;
     r.writing = 1;
     modules::note(r, reinterpret_cast<std::uintptr_t>(address));
     r.writing = 0;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/findings/code_owner.h"
+#include "analyzer/findings/noise.h"
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/wording.h"
 #include "tests/unit/analyzer/analyse.h"
@@ -42,6 +43,32 @@ TEST(rule_table, names_lead_back) {
     }
     EXPECT_FALSE(rule_named("no-such-rule"));
     EXPECT_NE(rule_names().find("failed-free"), std::string::npos);
+}
+
+TEST(noise, patterns) {
+    noise_list const list(
+        "# comment\nbinding libffi.so*\n\n  binding */cuda/bindings/* # behind\nfile memory.py\n"
+        "function c10::*Allocator*\nfunction exact\nnonsense\nunknown kind\n");
+    EXPECT_TRUE(list.is_binding("/usr/lib/libffi.so.8"));
+    EXPECT_FALSE(list.is_binding("/usr/lib/mylibffi.so.8"));
+    EXPECT_FALSE(list.is_binding("/usr/libffi.so/other"));
+    EXPECT_TRUE(list.is_binding("/v/site-packages/cuda/bindings/driver.so"));
+    EXPECT_FALSE(list.is_binding("/v/site-packages/cuda/core/driver.so"));
+    EXPECT_FALSE(list.is_binding(""));
+    EXPECT_TRUE(list.holds("", "/a/memory.py"));
+    EXPECT_FALSE(list.is_binding("/a/memory.py"));
+    EXPECT_TRUE(list.holds("c10::cuda::CachingAllocator::malloc(int)", ""));
+    EXPECT_TRUE(list.holds("exact", ""));
+    EXPECT_FALSE(list.holds("exactly", ""));
+    EXPECT_FALSE(list.holds("", ""));
+}
+
+TEST(noise, built_in_list) {
+    auto const& list = noise_list::built_in();
+    EXPECT_TRUE(list.is_binding("/lib/x86_64-linux-gnu/libffi.so.8"));
+    EXPECT_TRUE(list.is_binding("/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"));
+    EXPECT_TRUE(list.holds("c10::cuda::CUDACachingAllocator::Native::malloc", "/v/torch/lib/libc10_cuda.so"));
+    EXPECT_FALSE(list.holds("train_step", "/app/train"));
 }
 
 TEST(code_owner, by_path) {

@@ -200,9 +200,21 @@ std::int64_t trace_builder::module(std::int64_t process, std::string const& path
     return known = sqlite3_last_insert_rowid(db_);
 }
 
+std::int64_t trace_builder::python_frame(std::int64_t process, std::string const& place) {
+    auto const file = place.find(".py:") + 3;
+    auto const line = place.find(':', file + 1);
+    auto const address = signed_value(0x8000'0000'0000'0000 + frames_.size());
+    sql(fmt::format("INSERT INTO python_frame VALUES ({}, {}, {}, {}, {})", process, address,
+                    sql_text(place.substr(line + 1)), sql_text(place.substr(0, file)),
+                    place.substr(file + 1, line - file - 1)));
+    sql(fmt::format("INSERT INTO frame (process, address) VALUES ({}, {})", process, address));
+    return sqlite3_last_insert_rowid(db_);
+}
+
 std::int64_t trace_builder::frame(std::int64_t process, std::string const& function) {
     auto& known = frames_[{process, function}];
     if (known != 0) return known;
+    if (function.find(".py:") != std::string::npos) return known = python_frame(process, function);
     auto const mark = function.find('!');
     auto const path = mark == std::string::npos ? executables_[process] : "/usr/lib/" + function.substr(0, mark);
     auto const [offset, fresh] = offsets_.try_emplace(function, 0x1000 + 0x10 * offsets_.size());

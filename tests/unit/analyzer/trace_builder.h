@@ -33,8 +33,9 @@ struct call {
     std::optional<std::int64_t> result = 0;              // none: had not returned
     std::optional<std::int64_t> context = std::nullopt;  // row id; else the thread's
     int flags = 0;
-    std::int64_t lasts_ms = 0;            // began so long before its row's place: calls that sort by their end
-    std::vector<std::string> stack = {};  // innermost first; else the thread's
+    std::int64_t lasts_ms = 0;  // began so long before its row's place: calls that sort by their end
+    // Innermost first; else the thread's. "f" is of the program, "libx.so!f" of a library, "/app/t.py:12:f" of Python.
+    std::vector<std::string> stack = {};
 };
 
 class trace_builder;
@@ -96,6 +97,7 @@ class trace_builder {
     std::int64_t add_event(thread_builder const& thread, std::string_view symbol, call const& what);
     std::int64_t stack(std::int64_t process, std::vector<std::string> const& functions);
     std::int64_t frame(std::int64_t process, std::string const& function);
+    std::int64_t python_frame(std::int64_t process, std::string const& place);
     std::int64_t module(std::int64_t process, std::string const& path);
     void schema();
     void tables();

@@ -186,6 +186,46 @@ TEST_F(drain_test, texts_modules_and_stacks) {
     EXPECT_EQ(broken_rule(trace), "");
 }
 
+TEST_F(drain_test, python_frames) {
+    std::string const file = "/srv/models/" + std::string(500, 'd') + "/train.py";
+    std::string const function = "Model.load";
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(1);
+        main->module("/lib/libpython3.so", 0x1000, 0x2000);
+        // The number is named before it is told what it means, which another thread does.
+        auto const stack = main->stack({spool::python_frame(7), 0x1500, spool::python_frame(9), 0x1600});
+        main->call(make_call({.api = abi::cuMemAlloc_v2, .begin = start + 10, .stack = stack}));
+        writer.thread(2)->python_frame(7, function, file, 41);
+        main->python_frame(9, "<module>", "t.py", 0);
+        main->python_frame(9, "again", "u.py", 3);  // never happens; what is there stays
+        main->text(spool::text_kind::note, "something else");
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(
+        rows(trace,
+             "SELECT depth, function, file, line, module, address < 0 FROM stack_frame JOIN frame ON frame.id = frame"
+             " LEFT JOIN python_frame USING (process, address) ORDER BY depth"),
+        (strings{"0|Model.load|" + file + "|41|-|1", "1|-|-|-|1|0", "2|<module>|t.py|-|-|1", "3|-|-|-|1|0"}));
+    EXPECT_EQ(rows(trace, "SELECT text FROM note"), (strings{"something else"}));
+    EXPECT_EQ(rows(trace, "SELECT name FROM loss"), (strings{}));
+    EXPECT_EQ(broken_rule(trace), "");
+}
+
+TEST_F(drain_test, longest_stacks) {
+    std::vector<std::uint64_t> frames;
+    for (std::uint32_t i = 0; i < spool::max_stack_frames; ++i) frames.push_back(0x1000 + i);
+    for (std::uint32_t i = 0; i < spool::max_python_frames; ++i) frames.push_back(spool::python_frame(i + 1));
+    {
+        spool_writer writer(spool);
+        auto const main = writer.thread(1);
+        main->call(make_call({.api = abi::cuMemAlloc_v2, .begin = start + 10, .stack = main->stack(frames, true)}));
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(number(trace, "SELECT count(*) FROM stack_frame"), static_cast<std::int64_t>(frames.size()));
+    EXPECT_EQ(rows(trace, "SELECT name FROM loss"), (strings{}));
+}
+
 TEST_F(drain_test, addresses_mean_another_module_after_it_was_replaced) {
     {
         spool_writer writer(spool);

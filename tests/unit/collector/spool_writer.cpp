@@ -277,6 +277,25 @@ void thread_writer::nvtx(nvtx_record said, std::uint64_t at, std::string_view do
     publish(slots);
 }
 
+void thread_writer::python_frame(std::uint32_t number, std::string_view function, std::string_view file,
+                                 std::int32_t line) {
+    std::string const texts = std::string(function) + std::string(file);
+    std::size_t const first = sizeof(python_record::text);
+    auto const slots = 1 + static_cast<std::uint32_t>(texts.size() > first ? (texts.size() - first + 63) / 64 : 0);
+    auto* const place = reserve(slots);
+    if (!place) return;
+    python_record head{};
+    head.function_length = static_cast<std::uint16_t>(function.size());
+    head.type = record_type::python;
+    head.slots = static_cast<std::uint8_t>(slots);
+    head.file_length = static_cast<std::uint16_t>(file.size());
+    head.number = number;
+    head.line = line;
+    std::memcpy(place, &head, sizeof head);
+    std::memcpy(place + offsetof(python_record, text), texts.data(), texts.size());
+    publish(slots);
+}
+
 void thread_writer::end() {
     slot().state.store(static_cast<std::uint32_t>(thread_state::ended), std::memory_order_release);
 }

@@ -49,6 +49,7 @@ class thread_writer {
     void end_range(std::uint64_t number, std::uint64_t at);
     // `said` has what is not in its texts.
     void nvtx(spool::nvtx_record said, std::uint64_t at, std::string_view domain = {}, std::string_view message = {});
+    void python_frame(std::uint32_t number, std::string_view function, std::string_view file, std::int32_t line);
     void end();
 
     spool::thread_slot& slot();
