@@ -16,7 +16,7 @@ chart_view::chart_view(QWidget* parent) : time_view(parent) {
 void chart_view::set_scene(std::shared_ptr<scenes::chart const> scene) {
     scene_ = std::move(scene);
     chosen_.reset();
-    ticks_ = scenes::value_ticks(scene_ ? scene_->greatest() : 0, scene_ ? scene_->unit : scenes::unit::count, 4);
+    measure();
     setAccessibleName(scene_ ? text(scene_->title) : tr("Chart"));
     setAccessibleDescription(scene_ ? tr("at most %1").arg(text(scenes::value_text(scene_->greatest(), scene_->unit)))
                                     : QString());
@@ -24,6 +24,22 @@ void chart_view::set_scene(std::shared_ptr<scenes::chart const> scene) {
         set_bounds(scene_->begin, scene_->end, scene_->marks);
     else
         set_bounds(0, 1000, {});
+}
+
+// As many values as have room, one above the other.
+void chart_view::measure() {
+    auto const most = std::clamp(field().height() / (2 * row_height()), 1, 8);
+    ticks_ = scene_ ? scenes::value_ticks(scene_->greatest(), scene_->unit, most) : std::vector<scenes::value_tick>{};
+}
+
+void chart_view::resizeEvent(QResizeEvent* event) {
+    measure();
+    time_view::resizeEvent(event);
+}
+
+void chart_view::changeEvent(QEvent* event) {
+    measure();
+    time_view::changeEvent(event);
 }
 
 // --- layout --------------------------------------------------------------------------------------------------------

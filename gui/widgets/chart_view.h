@@ -39,8 +39,11 @@ class chart_view : public time_view {
     QString tip(QPoint const& at) const override;
     void click(QPoint const& at) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
+    void measure();
     QRect field() const;  // where lines are drawn
     double y(std::uint64_t value) const;
     void draw_values(QPainter& painter) const;

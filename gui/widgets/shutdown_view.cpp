@@ -92,8 +92,17 @@ int shutdown_view::top() const {
     return line_height() * 5 + 12;
 }
 
+int shutdown_view::least_column_width() const {
+    auto bold = font();
+    bold.setBold(true);
+    QFontMetrics const metrics(bold);
+    auto out = fontMetrics().averageCharWidth() * 30;
+    for (auto const& c : columns_) out = std::max(out, metrics.horizontalAdvance(c.title) + 20);
+    return out;
+}
+
 int shutdown_view::column_width() const {
-    auto const least = fontMetrics().averageCharWidth() * 30;
+    auto const least = least_column_width();
     auto const columns = std::max<int>(static_cast<int>(columns_.size()), 1);
     return std::max(least, (width() - 8) / columns);
 }
@@ -104,7 +113,7 @@ int shutdown_view::column_left(std::size_t number) const {
 
 QSize shutdown_view::minimumSizeHint() const {
     auto const columns = std::max<int>(static_cast<int>(columns_.size()), 2);
-    return {columns * fontMetrics().averageCharWidth() * 30 + 8, top() + (lines_ + 1) * line_height()};
+    return {columns * least_column_width() + 8, top() + (lines_ + 1) * line_height()};
 }
 
 QSize shutdown_view::sizeHint() const {

@@ -63,6 +63,7 @@ class shutdown_view : public QWidget {
     QColor colour_of_fate(fate what) const;
     int line_height() const { return fontMetrics().height() + 3; }
     int top() const;
+    int least_column_width() const;
     int column_width() const;
     int column_left(std::size_t number) const;
     void draw_head(QPainter& painter) const;
