@@ -1,7 +1,7 @@
 // Pictures of every page, for documentation and for looking at: made without a screen too (QT_QPA_PLATFORM=offscreen).
 #pragma once
 
-#include <QSize>
+#include <QImage>
 #include <QString>
 
 namespace lastref::gui {
@@ -10,6 +10,10 @@ class main_window;
 
 // Writes NUMBER-PAGE.png of each page into `folder`, which is made; the window must have a trace open. Returns how many
 // were written.
-int write_screenshots(main_window& window, QString const& folder);
+// `rule`: what belongs to its first finding is chosen on each page; empty: the first thing there is.
+int write_screenshots(main_window& window, QString const& folder, QString const& rule = {});
+
+// With at most 256 colours, as pictures of windows hardly have more: a third of the size.
+QImage few_colours(QImage const& image);
 
 }  // namespace lastref::gui

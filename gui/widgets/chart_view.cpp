@@ -28,8 +28,10 @@ void chart_view::set_scene(std::shared_ptr<scenes::chart const> scene) {
 
 // As many values as have room, one above the other.
 void chart_view::measure() {
+    auto const before = needed_label_width();
     auto const most = std::clamp(field().height() / (2 * row_height()), 1, 8);
     ticks_ = scene_ ? scenes::value_ticks(scene_->greatest(), scene_->unit, most) : std::vector<scenes::value_tick>{};
+    if (needed_label_width() != before) Q_EMIT label_width_changed();
 }
 
 void chart_view::resizeEvent(QResizeEvent* event) {
@@ -45,6 +47,16 @@ void chart_view::changeEvent(QEvent* event) {
 // --- layout --------------------------------------------------------------------------------------------------------
 
 int chart_view::label_width() const {
+    return std::max(needed_label_width(), least_label_width_);
+}
+
+void chart_view::set_label_width(int width) {
+    if (width == least_label_width_) return;
+    least_label_width_ = width;
+    viewport()->update();
+}
+
+int chart_view::needed_label_width() const {
     int out = 0;
     for (auto const& tick : ticks_) out = std::max(out, fontMetrics().horizontalAdvance(text(tick.text)));
     return out + 14;
@@ -52,7 +64,7 @@ int chart_view::label_width() const {
 
 // A line for the legend above, and room for half a text below.
 QRect chart_view::field() const {
-    return plot().adjusted(0, row_height() + 4, 0, -fontMetrics().height() / 2 - 2);
+    return plot().adjusted(0, row_height() + 8, 0, -fontMetrics().height() / 2 - 2);
 }
 
 double chart_view::y(std::uint64_t value) const {

@@ -29,8 +29,13 @@ class chart_view : public time_view {
     std::optional<time_ns> chosen_time() const { return chosen_; }
     std::size_t looked_at() const { return looked_at_; }  // by the latest painting
 
+    // So that charts one below the other begin at the same place: what this one's values need, and what it is given.
+    int needed_label_width() const;
+    void set_label_width(int width);
+
   Q_SIGNALS:
     void time_chosen(qint64 at);
+    void label_width_changed();  // the needed one
 
   protected:
     int content_height() const override { return 1; }
@@ -56,6 +61,7 @@ class chart_view : public time_view {
     std::vector<scenes::value_tick> ticks_;
     std::optional<time_ns> chosen_;
     std::size_t looked_at_ = 0;
+    int least_label_width_ = 0;
 };
 
 }  // namespace lastref::gui::widgets
