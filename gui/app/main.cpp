@@ -15,7 +15,8 @@ namespace {
 using lastref::gui::main_window;
 
 struct options {
-    QString path, pictures, about, size, palette;
+    QString path, pictures, size, palette;
+    lastref::gui::picture_wishes wishes;
 };
 
 QString tr(char const* text) {
@@ -35,7 +36,9 @@ options parsed(QApplication const& app) {
     QCommandLineOption const about(QStringLiteral("about"),
                                    tr("In pictures, choose on each page what belongs to the first finding of RULE"),
                                    tr("RULE"));
-    parser.addOptions({pictures, about, size, palette});
+    QCommandLineOption const pages(QStringLiteral("pages"), tr("Pictures of these pages only: overview,timeline"),
+                                   tr("NAMES"));
+    parser.addOptions({pictures, about, pages, size, palette});
     parser.addPositionalArgument(tr("trace"), tr("A trace, a left-over spool or a folder of spools"), tr("[TRACE]"));
     parser.process(app);
     auto const rest = parser.positionalArguments();
@@ -43,7 +46,11 @@ options parsed(QApplication const& app) {
         QTextStream(stderr) << tr("lastref-gui: one trace at a time") << Qt::endl;
         std::exit(2);
     }
-    return {rest.value(0), parser.value(pictures), parser.value(about), parser.value(size), parser.value(palette)};
+    return {rest.value(0),
+            parser.value(pictures),
+            parser.value(size),
+            parser.value(palette),
+            {parser.value(about), parser.value(pages).split(QLatin1Char(','), Qt::SkipEmptyParts)}};
 }
 
 void resize(main_window& window, QString const& size) {
@@ -75,15 +82,15 @@ void use_no_settings() {
 }
 
 // Ends the program when the pictures are written, or when there is nothing to make them of.
-void take_pictures(main_window& window, QString const& folder, QString const& rule) {
+void take_pictures(main_window& window, QString const& folder, lastref::gui::picture_wishes const& wishes) {
     auto& work = window.work();
     QObject::connect(&work, &lastref::gui::session::failed, [](QString const& problem) {
         QTextStream(stderr) << "lastref-gui: " << problem << Qt::endl;
         QCoreApplication::exit(3);
     });
-    QObject::connect(&work, &lastref::gui::session::opened, &window, [&window, folder, rule] {
-        QTimer::singleShot(0, &window, [&window, folder, rule] {
-            auto const written = lastref::gui::write_screenshots(window, folder, rule);
+    QObject::connect(&work, &lastref::gui::session::opened, &window, [&window, folder, wishes] {
+        QTimer::singleShot(0, &window, [&window, folder, wishes] {
+            auto const written = lastref::gui::write_screenshots(window, folder, wishes);
             QCoreApplication::exit(written > 0 ? 0 : 1);
         });
     });
@@ -102,7 +109,7 @@ int main(int count, char** arguments) {
     use_palette(asked.palette);
     main_window window;
     resize(window, asked.size);
-    if (!asked.pictures.isEmpty()) take_pictures(window, asked.pictures, asked.about);
+    if (!asked.pictures.isEmpty()) take_pictures(window, asked.pictures, asked.wishes);
     window.show();
     if (!asked.path.isEmpty()) window.open(asked.path);
     return QApplication::exec();

@@ -132,9 +132,10 @@ struct file_closer {
 };
 using file = std::unique_ptr<std::FILE, file_closer>;
 
+// An empty one is none: whoever opens a trace to read it may leave an empty log beside it.
 std::string stamp_of(std::string const& path) {
     struct stat s {};
-    if (stat(path.c_str(), &s) != 0) return "none";
+    if (stat(path.c_str(), &s) != 0 || s.st_size == 0) return "none";
     return fmt::format("{} {} {} {}.{}", s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 

@@ -59,10 +59,8 @@ std::optional<std::size_t> finding_of(main_window& window, QString const& rule) 
     return std::nullopt;
 }
 
-QString file_name(int number, QString const& title) {
-    return QStringLiteral("%1-%2.png")
-        .arg(number, 2, 10, QLatin1Char('0'))
-        .arg(title.toLower().replace(QLatin1Char(' '), QLatin1Char('-')));
+QString name_of(page const& shown) {
+    return shown.title().toLower().replace(QLatin1Char(' '), QLatin1Char('-'));
 }
 
 int distance(QRgb a, QRgb b) {
@@ -111,12 +109,14 @@ QImage few_colours(QImage const& image) {
     return out.convertToFormat(QImage::Format_Indexed8, {palette.begin(), palette.end()}, Qt::ThresholdDither);
 }
 
-int write_screenshots(main_window& window, QString const& folder, QString const& rule) {
+int write_screenshots(main_window& window, QString const& folder, picture_wishes const& wishes) {
     if (!QDir().mkpath(folder)) return 0;
-    auto const about = rule.isEmpty() ? std::nullopt : finding_of(window, rule);
-    if (!rule.isEmpty() && !about) return 0;
-    int written = 0;
+    auto const about = wishes.rule.isEmpty() ? std::nullopt : finding_of(window, wishes.rule);
+    if (!wishes.rule.isEmpty() && !about) return 0;
+    int written = 0, number = 0;
     for (auto* const each : window.pages()) {
+        ++number;
+        if (!wishes.pages.isEmpty() && !wishes.pages.contains(name_of(*each))) continue;
         window.show_page(each->id());
         settle(100);
         if (about)
@@ -124,7 +124,8 @@ int write_screenshots(main_window& window, QString const& folder, QString const&
         else if (each->id() != page_id::overview)
             choose_first(*each);
         settle(400);
-        QImageWriter to(QDir(folder).filePath(file_name(written + 1, each->title())), "png");
+        auto const file = QStringLiteral("%1-%2.png").arg(number, 2, 10, QLatin1Char('0')).arg(name_of(*each));
+        QImageWriter to(QDir(folder).filePath(file), "png");
         to.setCompression(100);
         written += to.write(few_colours(window.grab().toImage())) ? 1 : 0;
     }

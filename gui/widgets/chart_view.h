@@ -30,7 +30,7 @@ class chart_view : public time_view {
     std::size_t looked_at() const { return looked_at_; }  // by the latest painting
 
     // So that charts one below the other begin at the same place: what this one's values need, and what it is given.
-    int needed_label_width() const;
+    int needed_label_width() const { return needed_label_width_; }
     void set_label_width(int width);
 
   Q_SIGNALS:
@@ -52,7 +52,14 @@ class chart_view : public time_view {
     QRect field() const;  // where lines are drawn
     double y(std::uint64_t value) const;
     void draw_values(QPainter& painter) const;
+    struct column {  // a pixel wide; heights
+        int x = 0;
+        double enters = 0, top = 0, bottom = 0, leaves = 0;
+    };
+    std::vector<column> columns_of(scenes::series const& line);
     void draw_line(QPainter& painter, int number);
+    void draw_steps(QPainter& painter, std::vector<column> const& columns, QColor const& colour, int number) const;
+    void draw_dense(QPainter& painter, std::vector<column> const& columns, QColor const& colour, bool filled) const;
     void draw_legend(QPainter& painter) const;
     void draw_chosen(QPainter& painter) const;
     void choose_change(int step);
@@ -61,6 +68,7 @@ class chart_view : public time_view {
     std::vector<scenes::value_tick> ticks_;
     std::optional<time_ns> chosen_;
     std::size_t looked_at_ = 0;
+    int needed_label_width_ = 14;
     int least_label_width_ = 0;
 };
 

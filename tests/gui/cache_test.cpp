@@ -49,6 +49,7 @@ std::string told(trace_pointer const& trace) {
 }
 
 TEST_F(kept_traces, come_back_as_they_were) {
+    example.grow(5000);
     auto const first = open_and_keep();
     EXPECT_FALSE(first->from_cache);
     ASSERT_TRUE(fs::exists(file()));
@@ -72,6 +73,12 @@ TEST_F(kept_traces, come_back_as_they_were) {
     EXPECT_EQ(first->shutdown->processes[0].left_bytes, again->shutdown->processes[0].left_bytes);
     EXPECT_EQ(first->allocations->peak_bytes(), again->allocations->peak_bytes());
     EXPECT_EQ(first->flame({}, {})->nodes.size(), again->flame({}, {})->nodes.size()) << "stacks come from the file";
+}
+
+TEST_F(kept_traces, an_empty_log_beside_the_file_changes_nothing) {
+    open_and_keep();
+    std::ofstream(example.path().string() + "-wal").close();
+    EXPECT_TRUE(open()->from_cache);
 }
 
 TEST_F(kept_traces, are_not_used_for_another_state_of_the_file) {
