@@ -40,6 +40,13 @@ std::vector<filter> offered_filters(loaded_trace const& trace, filter_kind kind)
 filter_menu::filter_menu(QWidget* parent) : QMenu(parent) {
     setTitle(tr("&Filter"));
     connect(this, &QMenu::aboutToShow, this, &filter_menu::fill);
+    setEnabled(false);
+}
+
+// Not when it is about to be shown: what is disabled never is.
+void filter_menu::show_trace(trace_pointer const& trace) {
+    trace_ = trace;
+    setEnabled(trace != nullptr);
 }
 
 void filter_menu::add(QString const& title, std::vector<filter> const& filters) {
@@ -51,7 +58,6 @@ void filter_menu::add(QString const& title, std::vector<filter> const& filters) 
 void filter_menu::fill() {
     qDeleteAll(findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly));  // clear() keeps them
     clear();
-    setEnabled(trace_ != nullptr);
     if (!trace_) return;
     add(tr("&Process"), offered_filters(*trace_, filter_kind::process));
     add(tr("&Thread"), offered_filters(*trace_, filter_kind::thread));

@@ -13,7 +13,7 @@ class filter_menu : public QMenu {
 
   public:
     explicit filter_menu(QWidget* parent = nullptr);
-    void show_trace(trace_pointer const& trace) { trace_ = trace; }
+    void show_trace(trace_pointer const& trace);
     void fill();  // as it does before it is shown
 
     // "0.5 – 1.25", in seconds; none where it is no stretch of time.

@@ -128,7 +128,13 @@ void object_page::show_trace(trace_pointer const& trace) {
     auto const shown = which_->currentIndex();
     fill_lives();
     if (same) which_->setCurrentIndex(shown);
-    show_chosen();
+    stale_ = true;
+    if (isVisible() || handle_ == 0) show_chosen();  // else when somebody looks: the calls are a scan of the trace
+}
+
+void object_page::showEvent(QShowEvent* event) {
+    page::showEvent(event);
+    if (stale_) show_chosen();
 }
 
 void object_page::take_typed() {
@@ -184,6 +190,7 @@ void object_page::show_life(int number) {
 }
 
 void object_page::show_chosen() {
+    stale_ = false;
     made_.reset();
     gone_.reset();
     bool const any = trace_ && handle_ != 0;

@@ -43,6 +43,7 @@ class object_page : public page {
 
   protected:
     void changeEvent(QEvent* event) override;  // another palette
+    void showEvent(QShowEvent* event) override;
 
   private:
     QWidget* make_head();
@@ -58,6 +59,7 @@ class object_page : public page {
     object_life const* life() const;
 
     trace_pointer trace_;
+    bool stale_ = false;  // what is shown is of an earlier state of the trace
     store::process_id process_;
     store::handle handle_ = 0;
     std::vector<object_life> lives_;

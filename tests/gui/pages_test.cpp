@@ -84,7 +84,9 @@ TEST_F(open_window, handles_in_details_are_links) {
 
 TEST_F(open_window, what_a_trace_offers_can_be_filtered_by) {
     filter_menu menu(&window);
+    EXPECT_FALSE(menu.isEnabled()) << "nothing to filter yet";
     menu.show_trace(window.work().trace());
+    EXPECT_TRUE(menu.isEnabled());
     menu.fill();
     QObject::connect(&menu, &filter_menu::chosen, &window, &main_window::add_filter);
     QAction* worker = nullptr;
