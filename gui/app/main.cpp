@@ -5,6 +5,8 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QPalette>
+#include <QSettings>
+#include <QTemporaryDir>
 #include <QTextStream>
 #include <QTimer>
 
@@ -14,6 +16,7 @@ using lastref::gui::main_window;
 
 struct options {
     QString path, pictures, size, palette;
+    lastref::gui::picture_wishes wishes;
 };
 
 QString tr(char const* text) {
@@ -30,7 +33,12 @@ options parsed(QApplication const& app) {
     QCommandLineOption const size(QStringLiteral("size"), tr("The window's size"), tr("WIDTHxHEIGHT"));
     QCommandLineOption const palette(QStringLiteral("palette"), tr("Colours other than the desktop's: light or dark"),
                                      tr("NAME"));
-    parser.addOptions({pictures, size, palette});
+    QCommandLineOption const about(QStringLiteral("about"),
+                                   tr("In pictures, choose on each page what belongs to the first finding of RULE"),
+                                   tr("RULE"));
+    QCommandLineOption const pages(QStringLiteral("pages"), tr("Pictures of these pages only: overview,timeline"),
+                                   tr("NAMES"));
+    parser.addOptions({pictures, about, pages, size, palette});
     parser.addPositionalArgument(tr("trace"), tr("A trace, a left-over spool or a folder of spools"), tr("[TRACE]"));
     parser.process(app);
     auto const rest = parser.positionalArguments();
@@ -38,7 +46,11 @@ options parsed(QApplication const& app) {
         QTextStream(stderr) << tr("lastref-gui: one trace at a time") << Qt::endl;
         std::exit(2);
     }
-    return {rest.value(0), parser.value(pictures), parser.value(size), parser.value(palette)};
+    return {rest.value(0),
+            parser.value(pictures),
+            parser.value(size),
+            parser.value(palette),
+            {parser.value(about), parser.value(pages).split(QLatin1Char(','), Qt::SkipEmptyParts)}};
 }
 
 void resize(main_window& window, QString const& size) {
@@ -62,16 +74,23 @@ void use_palette(QString const& name) {
     QApplication::setPalette(colours);
 }
 
+// Settings of a user would be seen in the pictures, and be changed by making them.
+void use_no_settings() {
+    static QTemporaryDir const folder;
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
+}
+
 // Ends the program when the pictures are written, or when there is nothing to make them of.
-void take_pictures(main_window& window, QString const& folder) {
+void take_pictures(main_window& window, QString const& folder, lastref::gui::picture_wishes const& wishes) {
     auto& work = window.work();
     QObject::connect(&work, &lastref::gui::session::failed, [](QString const& problem) {
         QTextStream(stderr) << "lastref-gui: " << problem << Qt::endl;
         QCoreApplication::exit(3);
     });
-    QObject::connect(&work, &lastref::gui::session::opened, &window, [&window, folder] {
-        QTimer::singleShot(0, &window, [&window, folder] {
-            auto const written = lastref::gui::write_screenshots(window, folder);
+    QObject::connect(&work, &lastref::gui::session::opened, &window, [&window, folder, wishes] {
+        QTimer::singleShot(0, &window, [&window, folder, wishes] {
+            auto const written = lastref::gui::write_screenshots(window, folder, wishes);
             QCoreApplication::exit(written > 0 ? 0 : 1);
         });
     });
@@ -86,10 +105,11 @@ int main(int count, char** arguments) {
     QCoreApplication::setApplicationVersion(QStringLiteral(LASTREF_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("lastref-gui"));
     auto const asked = parsed(app);
+    if (!asked.pictures.isEmpty()) use_no_settings();
     use_palette(asked.palette);
     main_window window;
     resize(window, asked.size);
-    if (!asked.pictures.isEmpty()) take_pictures(window, asked.pictures);
+    if (!asked.pictures.isEmpty()) take_pictures(window, asked.pictures, asked.wishes);
     window.show();
     if (!asked.path.isEmpty()) window.open(asked.path);
     return QApplication::exec();

@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+namespace lastref::gui::scenes {
+struct kept_access;
+}
+
 namespace lastref::gui {
 
 class call_index {
@@ -24,6 +28,7 @@ class call_index {
     std::int64_t page_of(store::event_id id) const;
 
   private:
+    friend struct scenes::kept_access;
     std::int64_t rows_ = 0;
     std::vector<store::event_id> firsts_;  // of each page
 };

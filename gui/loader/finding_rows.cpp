@@ -73,7 +73,10 @@ void add_once(std::vector<Id>& to, Id id) {
 }
 
 void add_facets(finding_row& out, findings::finding const& f) {
-    for (auto const& site : f.sites) add_once(out.threads, site.call.thread);
+    for (auto const& site : f.sites) {
+        add_once(out.threads, site.call.thread);
+        if (site.call.stream.kind == model::stream_kind::created) add_once(out.streams, site.call.stream.handle);
+    }
     for (auto const& object : f.objects) add_once(out.objects, object.handle);
 }
 

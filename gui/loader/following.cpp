@@ -12,9 +12,9 @@ following::following(QObject* parent) : QObject(parent) {
     connect(&timer_, &QTimer::timeout, this, &following::check);
 }
 
-void following::watch(QString const& path) {
+void following::watch(QString const& path, stamp const& since) {
     path_ = path;
-    last_ = look();
+    last_ = since;
     timer_.start();
 }
 
@@ -23,17 +23,18 @@ void following::stop() {
 }
 
 // What a recorder adds is first in the write-ahead log beside the trace.
-following::stamp following::look() const {
-    QFileInfo const file(path_), log(path_ + QStringLiteral("-wal"));
+following::stamp following::look(QString const& path) {
+    QFileInfo const file(path), log(path + QStringLiteral("-wal"));
     if (!file.exists()) return {};
-    auto const time = [](QFileInfo const& info) {
-        return info.exists() ? info.lastModified().toMSecsSinceEpoch() : qint64{0};
-    };
-    return {file.size(), log.exists() ? log.size() : -1, std::max(time(file), time(log))};
+    // An empty log is none: whoever opens the file to read it may make one.
+    bool const logged = log.exists() && log.size() > 0;
+    auto const of_file = file.lastModified().toMSecsSinceEpoch();
+    return {file.size(), logged ? log.size() : 0,
+            logged ? std::max(of_file, log.lastModified().toMSecsSinceEpoch()) : of_file};
 }
 
 void following::check() {
-    auto const now = look();
+    auto const now = look(path_);
     if (now == last_) return;
     last_ = now;
     if (now.size >= 0) {

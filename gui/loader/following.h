@@ -14,7 +14,15 @@ class following : public QObject {
   public:
     explicit following(QObject* parent = nullptr);
 
-    void watch(QString const& path);  // from its present state on
+    // What a file looked like at a moment.
+    struct stamp {
+        qint64 size = -1, logged = 0, modified = 0;
+        bool operator==(stamp const&) const = default;
+    };
+    static stamp look(QString const& path);
+
+    // From a state on that was seen earlier: before the file was read, so that nothing is missed that came meanwhile.
+    void watch(QString const& path, stamp const& since);
     void stop();
     bool active() const { return timer_.isActive(); }
     void set_interval(int milliseconds) { timer_.setInterval(milliseconds); }
@@ -24,11 +32,6 @@ class following : public QObject {
     void vanished();  // once, when the file is gone
 
   private:
-    struct stamp {
-        qint64 size = -1, logged = -1, modified = 0;
-        bool operator==(stamp const&) const = default;
-    };
-    stamp look() const;
     void check();
 
     QTimer timer_;

@@ -19,6 +19,8 @@ QStringList record_arguments(recording_request const& request) {
     QStringList out{QStringLiteral("record"), QStringLiteral("-o"), request.trace};
     if (!request.stacks.isEmpty()) out << QStringLiteral("--stacks") << request.stacks;
     if (request.simulated) out << QStringLiteral("--sim");
+    if (request.audit) out << QStringLiteral("--audit");
+    if (request.cupti) out << QStringLiteral("--cupti");
     if (request.replace) out << QStringLiteral("--force");
     return out << QStringLiteral("--") << request.command;
 }

@@ -15,6 +15,9 @@ struct recording_request {
     QString stacks;  // "off", "create", "all"
     bool simulated = false;
     bool replace = false;
+    QString folder = {};  // that it runs in; empty: this program's
+    bool audit = false;   // calls are counted by CUPTI too
+    bool cupti = false;   // what the device did is recorded
 };
 
 QStringList record_arguments(recording_request const& request);

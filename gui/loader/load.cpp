@@ -5,8 +5,8 @@
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "gui/loader/finding_rows.h"
-#include "gui/loader/intended.h"
 #include "gui/loader/outstanding.h"
+#include "gui/loader/suppressed_places.h"
 #include "gui/scenes/timeline_builder.h"
 
 #include <algorithm>
@@ -80,13 +80,18 @@ class trace_reading {
             std::vector<detectors::more_observer> out;
             out.push_back({std::make_unique<call_indexer>(out_->calls), {}});
             out.push_back({std::make_unique<event_counter>(events_), {}});
+            auto lives = std::make_unique<object_lives_builder>(out_->objects);
+            auto finish = [from = lives.get()] { from->finish(); };
+            out.push_back({std::move(lives), std::move(finish)});
             out.push_back({std::make_unique<outstanding_collector>(file, out_->outstanding), {}});
             out.push_back(building(std::make_unique<scenes::timeline_builder>(file.trace), out_->timeline));
             out.push_back(building(std::make_unique<scenes::curves_builder>(file.trace, file.links), out_->curves));
             out.push_back(building(std::make_unique<scenes::holders_builder>(file.trace, file.accountant, file.links),
                                    out_->stories));
             out.push_back(building(std::make_unique<scenes::allocation_builder>(), out_->allocations));
-            auto meant = [this](model::object const& object) { return intended_.covers(object); };
+            auto meant = [this, &file](model::object const& object) {
+                return file.intended.covers(object) || suppressed_.covers(object);
+            };
             out.push_back(building(std::make_unique<scenes::shutdown_builder>(file.trace, meant), out_->shutdown));
             return out;
         };
@@ -135,7 +140,7 @@ class trace_reading {
     load_watch const& watch_;
     std::vector<gate::suppression> suppressions_;  // first: a mistake in them should not wait for the rest
     std::shared_ptr<loaded_trace> out_;
-    intended_leaks intended_{suppressions_, out_->trace_, out_->stacks_};
+    suppressed_places suppressed_{suppressions_, out_->trace_, out_->stacks_};
     findings::analysis what_;
     std::unordered_map<store::process_id, std::uint64_t> events_;
 };

@@ -49,18 +49,20 @@ std::vector<stack_row> loaded_trace::stack_unlocked(store::stack_id stack, store
     return stack_rows({trace_, nothing, stacks_, undecided}, site);
 }
 
-std::vector<std::pair<std::string, std::string>> loaded_trace::facts_of(store::event const& e) const {
-    std::vector<std::pair<std::string, std::string>> out;
-    auto const add = [&out](char const* name, std::uint64_t value) {
-        if (value != 0) out.emplace_back(name, findings::handle_text(value));
+std::vector<fact_row> loaded_trace::facts_of(store::event const& e) const {
+    std::vector<fact_row> out;
+    auto const add = [&out](char const* name, store::handle value) {
+        if (value != 0) out.push_back({name, findings::handle_text(value), value});
     };
     add("object", e.object);
     add("other", e.other);
-    add("stream", e.stream);
+    if (e.stream > 2) add("stream", e.stream);
+    if (e.stream == 1 || e.stream == 2)
+        out.push_back({"stream", e.stream == 1 ? "legacy default" : "per-thread default", 0});
     if (e.context) add("context", trace_.at(e.context).handle);
-    if (e.size != 0) out.emplace_back("size", findings::counted(static_cast<std::int64_t>(e.size)));
+    if (e.size != 0) out.push_back({"size", findings::counted(static_cast<std::int64_t>(e.size)), 0});
     bool const timed = e.duration != store::not_returned && (e.flags & store::event_flag::no_duration) == 0;
-    if (timed) out.emplace_back("duration", findings::duration_text(e.duration));
+    if (timed) out.push_back({"duration", findings::duration_text(e.duration), 0});
     return out;
 }
 
@@ -71,6 +73,7 @@ std::optional<call_details_row> loaded_trace::call(store::event_id id) const {
     auto const& e = found.front();
     call_details_row out;
     out.event = id;
+    out.process = trace_.at(e.thread).process;
     out.entry_point = trace_.at(e.api).symbol;
     out.where = fmt::format("at {} by {}", findings::time_text(e.begin), findings::thread_name(trace_.at(e.thread)));
     if (!e.returned())

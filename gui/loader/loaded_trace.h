@@ -8,6 +8,7 @@
 #include "analyzer/symbols/kept_source.h"
 #include "analyzer/symbols/stacks.h"
 #include "gui/loader/call_index.h"
+#include "gui/loader/object_lives.h"
 #include "gui/loader/rows.h"
 #include "gui/scenes/curves.h"
 #include "gui/scenes/flame.h"
@@ -50,7 +51,10 @@ class loaded_trace {
     std::string verdict_text;    // "2 errors, 4 warnings"
     gate::baseline as_baseline;  // for a comparison with another trace
     call_index calls;
+    object_lives objects;
     findings::ledger_accuracy ledger;
+    std::string kept_key;     // what a cache keeps it by (cache.h); empty: it is not to be kept
+    bool from_cache = false;  // it was read from there
 
     std::shared_ptr<scenes::call_timeline const> timeline;
     std::shared_ptr<scenes::curves const> curves;
@@ -73,7 +77,7 @@ class loaded_trace {
   private:
     friend class trace_reading;
     std::vector<stack_row> stack_unlocked(store::stack_id stack, store::thread_id thread) const;
-    std::vector<std::pair<std::string, std::string>> facts_of(store::event const& e) const;
+    std::vector<fact_row> facts_of(store::event const& e) const;
 
     mutable std::mutex reading_;  // guards what follows
     store::trace trace_;

@@ -53,6 +53,7 @@ struct finding_row {
     store::process_id process;
     std::string process_name;
     std::vector<store::thread_id> threads;
+    std::vector<store::handle> streams;  // created ones that its calls were given
     std::vector<store::handle> objects;
     store::time_ns first_seen = 0;
     store::time_ns last_seen = 0;
@@ -95,13 +96,20 @@ struct outstanding_row {
     std::optional<std::size_t> finding;  // that tells of its place
 };
 
+struct fact_row {
+    std::string name;          // "object"
+    std::string text;          // "0x7f…"
+    store::handle object = 0;  // that it names
+};
+
 // One call in full.
 struct call_details_row {
     store::event_id event;
+    store::process_id process;
     std::string entry_point;
     std::string where;  // "at 0.036 s by the main thread"
     std::string result;
-    std::vector<std::pair<std::string, std::string>> facts;  // "object": "0x7f…"
+    std::vector<fact_row> facts;
     std::vector<stack_row> stack;
 };
 

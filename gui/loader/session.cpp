@@ -44,9 +44,9 @@ void session::open(QString const& path) {
 }
 
 void session::read(QString const& path, bool quietly) {
-    follower_.stop();
     quietly_ = quietly;
     opening_ = path;
+    seen_ = following::look(path);
     load_request request{path.toStdString(), {}};
     if (!suppressions_.isEmpty()) request.suppressions.push_back(suppressions_.toStdString());
     if (!quietly) Q_EMIT progressed(stage_text(load_stage::reading, path), 0);
@@ -65,26 +65,39 @@ void session::reload() {
 
 void session::take(trace_pointer const& trace) {
     bool const same = trace_ && trace_->path == trace->path;
+    if (!same) {  // what was followed is no longer shown
+        follower_.stop();
+        changed_meanwhile_ = false;
+    }
     trace_ = trace;
     Q_EMIT idle();
     if (same)
         Q_EMIT changed(trace_);
     else
         Q_EMIT opened(trace_);
-    if (trace->state == store::trace_state::recording || is_recording()) set_following(true);
+    keeper_.start([trace](std::atomic<bool> const& stopped) -> background::continuation {
+        default_cache().keep(*trace, stopped);
+        return {};
+    });
+    bool const grows = trace->state == store::trace_state::recording || is_made(opening_);
+    if (grows && !follower_.active()) follows_by_itself_ = true;
+    if (grows)
+        follow(true);
+    else if (std::exchange(follows_by_itself_, false))
+        follow(false);
     if (std::exchange(changed_meanwhile_, false)) reload();
 }
 
 // A growing trace may be unreadable for a moment, as when its recorder is just finishing: it will change again.
 void session::fail(QString const& message) {
     Q_EMIT idle();
-    changed_meanwhile_ = false;
+    bool const stale = std::exchange(changed_meanwhile_, false);
     if (quietly_ && trace_) {
-        set_following(true);
         Q_EMIT told(message);
         return;
     }
     Q_EMIT failed(message);
+    if (stale) reload();  // what is shown grew while something else could not be read
 }
 
 void session::cancel() {
@@ -93,11 +106,23 @@ void session::cancel() {
 }
 
 void session::set_following(bool on) {
-    if (on && trace_)
-        follower_.watch(QString::fromStdString(trace_->path));
-    else
+    follows_by_itself_ = false;
+    if (trace_) seen_ = following::look(QString::fromStdString(trace_->path));
+    follow(on && trace_);
+    if (on) reload();  // it may have grown since it was read
+}
+
+void session::follow(bool on) {
+    if (!on)
         follower_.stop();
+    else if (!follower_.active())
+        follower_.watch(QString::fromStdString(trace_->path), seen_);
     Q_EMIT state_changed();
+}
+
+// A recording that goes on makes it.
+bool session::is_made(QString const& path) const {
+    return is_recording() && path == made_;
 }
 
 void session::use_suppressions(QString const& file) {
@@ -108,7 +133,7 @@ void session::use_suppressions(QString const& file) {
 // --- the program `lastref`
 // ---------------------------------------------------------------------------------------------
 
-bool session::run(QStringList const& arguments) {
+bool session::run(QStringList const& arguments, QString const& folder) {
     auto const program = lastref_program();
     if (program_) {
         Q_EMIT failed(tr("A recording or an import is under way already."));
@@ -119,6 +144,7 @@ bool session::run(QStringList const& arguments) {
         return false;
     }
     last_line_.clear();
+    made_before_ = following::look(made_);
     program_ = std::make_unique<QProcess>();
     program_->setProcessChannelMode(QProcess::MergedChannels);
     connect(program_.get(), &QProcess::readyRead, this, [this] {
@@ -130,6 +156,7 @@ bool session::run(QStringList const& arguments) {
     connect(program_.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) program_ended(127);
     });
+    if (!folder.isEmpty()) program_->setWorkingDirectory(folder);
     program_->setStandardInputFile(QProcess::nullDevice());
     program_->start(program, arguments);
     return true;
@@ -145,7 +172,7 @@ void session::import(QString const& spools) {
 void session::record(recording_request const& request) {
     made_ = request.trace;
     recording_ = true;
-    if (!run(record_arguments(request))) {
+    if (!run(record_arguments(request), request.folder)) {
         recording_ = false;
         return;
     }
@@ -159,8 +186,8 @@ void session::stop_recording() {
 
 // The trace is there as soon as the recorder has made it; an empty one is not worth a message.
 void session::look_for_trace() {
-    QFileInfo const file(made_);
-    if (!file.exists() || file.size() == 0 || loader_.busy()) return;
+    auto const now = following::look(made_);
+    if (now.size <= 0 || now == made_before_ || loader_.busy()) return;
     waiting_.stop();
     read(made_, true);
 }
@@ -172,7 +199,8 @@ void session::program_ended(int status) {
     Q_EMIT idle();
     Q_EMIT state_changed();
     auto const lines = QString::fromUtf8(last_line_).trimmed().split(QLatin1Char('\n'));
-    if (QFileInfo::exists(made_))
+    // What was there before is not what was made.
+    if (QFileInfo::exists(made_) && following::look(made_) != made_before_)
         read(made_, false);
     else
         Q_EMIT failed(lines.last().isEmpty() ? tr("lastref ended with status %1.").arg(status) : lines.last());

@@ -2,6 +2,8 @@
 // watcher and the `lastref` program together; knows no widgets.
 #pragma once
 
+#include "gui/loader/background.h"
+#include "gui/loader/cache.h"
 #include "gui/loader/following.h"
 #include "gui/loader/lastref_program.h"
 #include "gui/loader/trace_loader.h"
@@ -19,7 +21,7 @@ class session : public QObject {
     Q_OBJECT
 
   public:
-    explicit session(QObject* parent = nullptr, trace_loader::work how = load);
+    explicit session(QObject* parent = nullptr, trace_loader::work how = load_or_find);
     ~session() override;
 
     // A trace; or a spool or a folder of them, which are imported into a trace beside them first. Where it cannot be
@@ -36,6 +38,7 @@ class session : public QObject {
 
     trace_pointer const& trace() const { return trace_; }
     bool is_recording() const { return program_ != nullptr && recording_; }
+    bool is_keeping() const { return keeper_.busy(); }  // in the cache, for the next time
     bool is_following() const { return follower_.active(); }
     QString opening() const { return opening_; }
 
@@ -51,9 +54,11 @@ class session : public QObject {
 
   private:
     void import(QString const& spools);
-    bool run(QStringList const& arguments);
+    bool run(QStringList const& arguments, QString const& folder = {});
     void program_ended(int status);
     void read(QString const& path, bool quietly);
+    void follow(bool on);
+    bool is_made(QString const& path) const;
     void take(trace_pointer const& trace);
     void fail(QString const& message);
     void look_for_trace();
@@ -65,11 +70,15 @@ class session : public QObject {
     bool recording_ = false;
     QByteArray last_line_;
     QString opening_;
-    QString made_;  // by the program that runs
+    QString made_;                  // by the program that runs
+    following::stamp made_before_;  // what was in its place before
+    following::stamp seen_;         // of the file that is being read, before that
+    bool follows_by_itself_ = false;
     QString suppressions_;
     bool quietly_ = false;
     bool changed_meanwhile_ = false;
     trace_pointer trace_;
+    background keeper_;  // of what was made of it
 };
 
 }  // namespace lastref::gui

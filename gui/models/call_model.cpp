@@ -97,7 +97,7 @@ facets facets_of_call(store::event const& e, loaded_trace const& in) {
     return {thread ? thread->process : store::process_id{},
             {e.thread},
             {e.stream},
-            {e.object, e.other},
+            {e.object, e.other, e.stream > 2 ? e.stream : 0},  // a stream is an object as well
             {},
             e.begin,
             e.end()};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <utility>
 
 namespace lastref::gui {
@@ -49,6 +50,19 @@ std::uint64_t key_of(store::event const& e, call_column order) {
     }
 }
 
+// A handle that is searched for; 0 for other texts.
+store::handle handle_in(std::string const& text) {
+    if (text.size() < 3 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return 0;
+    store::handle out = 0;
+    auto const* const end = text.data() + text.size();
+    auto const [stopped, problem] = std::from_chars(text.data() + 2, end, out, 16);
+    return problem == std::errc() && stopped == end ? out : 0;
+}
+
+bool names(store::event const& e, store::handle handle) {
+    return e.object == handle || e.other == handle || e.stream == handle;
+}
+
 using keyed = std::vector<std::pair<std::uint64_t, store::event_id>>;
 
 void put_in_order(keyed& found, bool descending) {
@@ -64,7 +78,7 @@ bool call_query::is_everything() const {
     auto const known = filters_of_calls();
     bool const filtered =
         std::any_of(known.begin(), known.end(), [this](auto kind) { return filters.of(kind).has_value(); });
-    return !filtered && text.empty() && order == call_column::at && !descending;
+    return !filtered && text.empty() && order == call_column::at && !descending && !first && !last;
 }
 
 bool can_sort(call_column column) {
@@ -73,17 +87,20 @@ bool can_sort(call_column column) {
 
 call_source::event_list find_calls(loaded_trace const& in, call_query const& query, std::atomic<bool> const& stopped) {
     auto const trace = store::trace::open(in.path);
-    auto const wanted = named(trace, query.text);
+    auto const handle = handle_in(query.text);
+    auto const wanted = named(trace, handle != 0 ? std::string() : query.text);
     auto const known = filters_of_calls();
     auto left = in.calls.rows();  // a growing trace may have more by now
     keyed found;
-    auto reader = trace.events();
+    auto reader = trace.events(query.first);
     std::vector<store::event> batch;
     while (left > 0 && reader.next(batch)) {
         if (stopped) return nullptr;
+        if (query.last && !batch.empty() && batch.front().id > query.last) break;
         for (auto const& e : batch) {
-            if (left-- <= 0) break;
+            if (left-- <= 0 || (query.last && e.id > query.last)) break;
             if (e.api.value >= wanted.size() || !wanted[e.api.value]) continue;
+            if (handle != 0 && !names(e, handle)) continue;
             if (!query.filters.empty() && !query.filters.accepts(facets_of_call(e, in), known)) continue;
             found.emplace_back(key_of(e, query.order), e.id);
         }

@@ -12,7 +12,8 @@ namespace lastref::gui {
 
 struct call_query {
     filter_stack filters;
-    std::string text;  // in the name of the call, case ignored
+    std::string text;             // in the name of the call, case ignored; or a handle, "0x7f…", that it was given
+    store::event_id first, last;  // only these; none: from the beginning, to the end
     call_column order = call_column::at;
     bool descending = false;
 

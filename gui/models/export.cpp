@@ -39,7 +39,7 @@ bool write_line(QStringList cells, QIODevice& to) {
 
 bool write_rows(QAbstractItemModel const& model, QModelIndex const& parent, QIODevice& to) {
     for (int row = 0; row < model.rowCount(parent); ++row) {
-        if (!write_line(cells_of(model, row, parent), to)) return false;
+        if (!write_csv_row(model, row, parent, to)) return false;
         if (!write_rows(model, model.index(row, 0, parent), to)) return false;
     }
     return true;
@@ -54,8 +54,16 @@ void add_rows(QAbstractItemModel const& model, QModelIndex const& parent, QStrin
 
 }  // namespace
 
+bool write_csv_titles(QAbstractItemModel const& model, QIODevice& to) {
+    return write_line(titles_of(model), to);
+}
+
+bool write_csv_row(QAbstractItemModel const& model, int row, QModelIndex const& parent, QIODevice& to) {
+    return write_line(cells_of(model, row, parent), to);
+}
+
 bool write_csv(QAbstractItemModel const& model, QIODevice& to) {
-    return write_line(titles_of(model), to) && write_rows(model, {}, to);
+    return write_csv_titles(model, to) && write_rows(model, {}, to);
 }
 
 QString tab_separated(QModelIndexList const& selected) {

@@ -12,6 +12,10 @@ namespace lastref::gui {
 // for a formula is preceded by an apostrophe, since texts come from the program. False where it cannot be written.
 bool write_csv(QAbstractItemModel const& model, QIODevice& to);
 
+// Its parts, for tables that take long (csv_export.h).
+bool write_csv_titles(QAbstractItemModel const& model, QIODevice& to);
+bool write_csv_row(QAbstractItemModel const& model, int row, QModelIndex const& parent, QIODevice& to);
+
 QString tab_separated(QModelIndexList const& selected);  // rows in order, whole rows
 
 QString model_text(QAbstractItemModel const& model);  // "cell | cell", groups' rows indented

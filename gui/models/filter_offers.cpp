@@ -5,6 +5,8 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
+
 namespace lastref::gui {
 namespace {
 
@@ -44,6 +46,13 @@ filter time_filter(store::time_ns first, store::time_ns last) {
     return {filter_kind::time, first, last, tr("%1 to %2").arg(time_text(first), time_text(last))};
 }
 
+std::vector<store::handle> objects_in(facets const& row) {
+    std::vector<store::handle> out;
+    for (auto const object : row.objects)
+        if (object != 0 && std::find(out.begin(), out.end(), object) == out.end()) out.push_back(object);
+    return out;
+}
+
 std::vector<filter> filters_for(facets const& row, loaded_trace const& trace) {
     std::vector<filter> out;
     if (row.rule) out.push_back(rule_filter(*row.rule));
@@ -51,8 +60,11 @@ std::vector<filter> filters_for(facets const& row, loaded_trace const& trace) {
     for (auto const id : row.threads) out.push_back(thread_filter(id, trace));
     for (auto const stream : row.streams)
         if (stream > 2) out.push_back(stream_filter(stream));
-    for (auto const object : row.objects)
-        if (object != 0) out.push_back(object_filter(object));
+    auto const is_stream = [&row](store::handle object) {
+        return std::find(row.streams.begin(), row.streams.end(), object) != row.streams.end();
+    };
+    for (auto const object : objects_in(row))
+        if (!is_stream(object)) out.push_back(object_filter(object));
     return out;
 }
 

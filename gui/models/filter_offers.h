@@ -8,6 +8,9 @@ namespace lastref::gui {
 
 std::vector<filter> filters_for(facets const& row, loaded_trace const& trace);
 
+// Objects that a row names, each once.
+std::vector<store::handle> objects_in(facets const& row);
+
 filter process_filter(store::process_id id, loaded_trace const& trace);
 filter thread_filter(store::thread_id id, loaded_trace const& trace);
 filter stream_filter(store::handle stream);

@@ -25,7 +25,7 @@ QString state_text(gate::state state) {
 }
 
 facets facets_of(row const& f) {
-    return {f.process, f.threads, {}, f.objects, f.rule, f.first_seen, f.last_seen};
+    return {f.process, f.threads, f.streams, f.objects, f.rule, f.first_seen, f.last_seen};
 }
 
 table_of<row>::columns columns() {
@@ -48,8 +48,8 @@ table_of<row>::description description() {
     table_of<row>::description what;
     what.shown = columns();
     what.facets_of = facets_of;
-    what.filters = {filter_kind::time, filter_kind::process, filter_kind::thread, filter_kind::object,
-                    filter_kind::rule};
+    what.filters = {filter_kind::time,   filter_kind::process, filter_kind::thread,
+                    filter_kind::stream, filter_kind::object,  filter_kind::rule};
     what.severity = [](row const& f) { return static_cast<int>(f.severity); };
     what.event = [](row const& f) { return f.sites.empty() ? 0 : qint64{f.sites.front().event.value}; };
     return what;

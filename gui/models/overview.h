@@ -22,7 +22,8 @@ enum class page_id {
     timeline,
     calls,
     compare,
-    losses
+    losses,
+    object
 };
 
 struct overview_line {

@@ -3,6 +3,7 @@
 
 #include "analyzer/gate/difference.h"
 #include "gui/loader/loaded_trace.h"
+#include "gui/loader/replay_rows.h"
 #include "gui/models/table.h"
 
 #include <memory>
@@ -22,6 +23,7 @@ table_pointer outstanding_table(trace_pointer const& trace);
 table_pointer loss_table(trace_pointer const& trace);  // every named loss, zero ones too
 table_pointer suppression_table(trace_pointer const& trace);
 table_pointer process_table(trace_pointer const& trace);
+table_pointer replay_table(std::vector<replay_row> rows);
 
 // What came, went and changed between two recordings, a row a finding.
 enum class change : std::uint8_t { came, went, grew, shrank, unchanged };

@@ -75,6 +75,7 @@ void curves_builder::on_event(model::process_state const&, model::event const& e
     end_ = std::max(end_, e.row.end());
     switch (e.kind()) {
         case k::callback_user_object:
+            ++marks_.callbacks;
             return destructor(e);
         case k::pool_get:
         case k::pool_select:
@@ -84,9 +85,38 @@ void curves_builder::on_event(model::process_state const&, model::event const& e
         case k::graph_memory_attribute:
             return graph_memory_read(e);
         default:
+            marked(e);
             break;
     }
     if (e.subject != nullptr && e.subject->created.event == e.row.id) made(e);
+}
+
+void curves_builder::marked(model::event const& e) {
+    switch (e.kind()) {
+        case k::annotation_enqueue:
+            ++marks_.enqueued;
+            break;
+        case k::annotation_schedule:
+            ++marks_.asked;
+            break;
+        case k::annotation_schedule_result:
+            if (e.row.size == 0) ++marks_.refused;
+            break;
+        case k::annotation_decline:
+            ++marks_.declined;
+            break;
+        case k::annotation_drain_begin:
+            ++marks_.drains;
+            break;
+        case k::annotation_clean:
+            ++marks_.cleaned;
+            break;
+        case k::annotation_stop:
+            ++marks_.stopped;
+            break;
+        default:
+            break;
+    }
 }
 
 void curves_builder::made(model::event const& e) {
@@ -220,6 +250,7 @@ std::shared_ptr<curves const> curves_builder::take() {
                                              {std::move(lines.first), std::move(lines.second)}));
     out->clean_up = histogram_of("From destructor to clean-up", std::move(clean_ups_));
     out->clean_up.inferred = inferred_;
+    out->marks = marks_;
     return out;
 }
 

@@ -36,6 +36,14 @@ struct histogram {
 };
 histogram histogram_of(std::string title, std::vector<time_ns> lengths);
 
+// What deferred queues said of themselves (docs/annotations.md).
+struct queue_marks {
+    std::uint64_t callbacks = 0;  // of payloads: these are the driver's, not the queues'
+    std::uint64_t enqueued = 0, asked = 0, refused = 0, declined = 0, drains = 0, cleaned = 0, stopped = 0;
+
+    bool any() const { return enqueued + asked + drains + cleaned + stopped > 0; }
+};
+
 struct curves {
     chart payloads;            // user objects whose destructor has not run
     chart memory;              // bytes: of the device, of the host
@@ -45,6 +53,7 @@ struct curves {
     chart backlog;                    // payloads whose destructor ran and whose memory is not freed yet
     chart backlog_bytes;
     histogram clean_up;  // from destructor to free
+    queue_marks marks;
 };
 
 // To be told of events after `links`.
@@ -81,6 +90,7 @@ class curves_builder : public model::observer {
 
     void made(model::event const& e);
     void destructor(model::event const& e);
+    void marked(model::event const& e);
     void pool_known(model::event const& e);
     void pool_read(model::event const& e);
     void graph_memory_read(model::event const& e);
@@ -101,6 +111,7 @@ class curves_builder : public model::observer {
     std::map<pool_key, std::pair<series, series>> graph_memory_;  // used and reserved, by device
     std::unordered_map<model::object_id, waiting> waiting_;
     std::vector<time_ns> clean_ups_;
+    queue_marks marks_;
     bool inferred_ = false;
     time_ns begin_ = INT64_MAX, end_ = 0;
 };

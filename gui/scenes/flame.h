@@ -38,6 +38,7 @@ class allocation_history {
 
   private:
     friend class allocation_builder;
+    friend struct kept_access;
     std::vector<allocation> allocations_;
     time_ns begin_ = INT64_MAX, end_ = 0;
     time_ns peak_at_ = 0;

@@ -76,6 +76,7 @@ class payload_stories {
 
   private:
     friend class holders_builder;
+    friend struct kept_access;
     struct owner {
         model::object_id id;  // none: the program
         holder_kind kind = holder_kind::program;

@@ -11,6 +11,8 @@ namespace lastref::gui::scenes {
 
 using store::time_ns;
 
+struct kept_access;  // reads and writes scenes that are kept in a file
+
 struct step {
     time_ns at = 0;
     std::uint64_t value = 0;  // from then on
@@ -43,6 +45,7 @@ class series {
     extent over(time_ns from, time_ns to, std::size_t* looked_at = nullptr) const;
 
   private:
+    friend struct kept_access;
     static constexpr std::size_t fanout = 16;
     void thin();
     std::size_t after(time_ns at) const;  // index of the first step later than that

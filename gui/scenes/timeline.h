@@ -19,6 +19,8 @@ namespace lastref::gui::scenes {
 
 using store::time_ns;
 
+struct kept_access;  // reads and writes scenes that are kept in a file
+
 // What a call does, as its colour tells it.
 enum class style : std::uint8_t {
     allocate,
@@ -85,6 +87,7 @@ struct track {
     std::size_t group = 0;
     std::string name;  // "main thread", "per-thread default stream of worker"
     store::thread_id thread;
+    store::handle stream = 0;                  // of a created one
     int depth = 1;                             // rows that nested calls need
     std::vector<std::uint32_t> entries;        // indices of spans, by begin
     std::vector<std::vector<summary>> levels;  // finest first
@@ -132,6 +135,7 @@ class call_timeline {
     span const& at(track const& t, std::uint32_t entry) const { return spans_[t.entries[entry]]; }
     time_ns end_of(span const& s) const { return s.open() ? end_ : s.begin() + s.length(); }
     style style_of(track const& t, span const& s) const;
+    bool has(style s) const { return (styles_used_ >> static_cast<unsigned>(s) & 1U) != 0; }  // any call of it
     std::string const& name_of(track const& t, span const& s) const;  // entry point, or the range's name
 
     // Gives what is seen of a track between two times, in the order of begins, where nothing shorter than `resolution`
@@ -153,6 +157,7 @@ class call_timeline {
 
   private:
     friend class timeline_builder;
+    friend struct kept_access;
     struct visitor;
     void sort(track& t) const;
     void nest(track& t);
@@ -166,6 +171,7 @@ class call_timeline {
     std::vector<std::string> names_;  // of entry points
     std::vector<scenes::style> styles_;
     std::vector<store::range> ranges_;
+    std::uint32_t styles_used_ = 0;  // a bit each
     time_ns begin_ = 0;
     time_ns end_ = 0;
 };

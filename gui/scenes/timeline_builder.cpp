@@ -97,6 +97,7 @@ void timeline_builder::name_stream(track& t, model::event const& e) {
         t.name = "default stream of " + thread_label(s.thread);
     }
     if (s.kind != model::stream_kind::created) return;
+    t.stream = s.handle;
     auto const use = ++handles_[{e.process, s.handle}];
     t.name = use == 1 ? fmt::format("stream {:#x}", s.handle) : fmt::format("stream {:#x}, life {}", s.handle, use);
 }
@@ -137,6 +138,9 @@ void timeline_builder::on_event(model::process_state const&, model::event const&
     auto const index = static_cast<std::uint32_t>(made_->spans_.size());
     made_->spans_.emplace_back(row.begin, length, narrow(static_cast<std::uint64_t>(row.id.value)), subject_of(e),
                                row.api.value, row.returned() && !row.succeeded());
+    auto const api = made_->spans_.back().api();
+    auto const its_style = api < made_->styles_.size() ? made_->styles_[api] : style::other;
+    made_->styles_used_ |= 1U << static_cast<unsigned>(its_style);
     made_->begin_ = std::min(made_->begin_, row.begin);
     made_->end_ = std::max(made_->end_, row.end());
     auto& own = threads_[row.thread];
@@ -157,6 +161,7 @@ void timeline_builder::add_marks() {
 
 void timeline_builder::add_ranges() {
     made_->ranges_ = trace_.ranges();
+    if (!made_->ranges_.empty()) made_->styles_used_ |= 1U << static_cast<unsigned>(style::range);
     for (std::size_t i = 0; i < made_->ranges_.size(); ++i) {
         auto const& r = made_->ranges_[i];
         auto& all = range_tracks_[r.process];

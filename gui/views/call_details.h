@@ -6,9 +6,11 @@
 
 #include <QWidget>
 
-class QTextBrowser;
+#include <optional>
 
 namespace lastref::gui {
+
+class rich_text;
 
 class call_details : public QWidget {
     Q_OBJECT
@@ -21,10 +23,17 @@ class call_details : public QWidget {
     QSize sizeHint() const override { return {400, 140}; }
 
   Q_SIGNALS:
+    void event_asked(qint64 event);
+    void finding_asked(std::size_t finding);
+    void object_asked(qint64 process, quint64 handle);
     void told(QString const& text);
 
+  protected:
+    void changeEvent(QEvent* event) override;  // another palette
+
   private:
-    QTextBrowser* text_;
+    rich_text* text_;
+    std::optional<call_details_row> shown_;
     background work_;
 };
 

@@ -1,19 +1,15 @@
 #include "gui/views/calls_page.h"
 
-#include "gui/models/export.h"
 #include "gui/models/filter_offers.h"
 #include "gui/models/words.h"
 #include "gui/views/call_details.h"
-#include "gui/views/severity_delegate.h"
+#include "gui/views/call_table.h"
+#include "gui/views/rich_text.h"
 
-#include <QAction>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMenu>
 #include <QSplitter>
-#include <QTableView>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -21,15 +17,20 @@
 namespace lastref::gui {
 
 calls_page::calls_page(QWidget* parent)
-    : page(parent), view_(new QTableView(this)), count_(new QLabel(this)), details_(new call_details(this)) {
+    : page(parent),
+      view_(new call_table(tr("Calls"), calls_, this)),
+      count_(new QLabel(this)),
+      details_(new call_details(this)) {
     set_up_view();
-    connect(details_, &call_details::told, this, &page::told);
+    pass_on(*details_, static_cast<page*>(this));
     auto* const splitter = new QSplitter(Qt::Vertical, this);
     splitter->addWidget(view_);
     splitter->addWidget(details_);
     splitter->setStretchFactor(0, 4);
     splitter->setStretchFactor(1, 1);
     splitter->setChildrenCollapsible(false);
+    splitter->setSizes({7600, 2400});
+    splitter->setObjectName(QStringLiteral("details"));
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     count_->setContentsMargins(8, 8, 8, 0);
@@ -37,33 +38,13 @@ calls_page::calls_page(QWidget* parent)
     layout->addWidget(splitter);
 }
 
-// A table, not a tree: it lays out rows without an entry for each of ten million.
 void calls_page::set_up_view() {
-    view_->setAccessibleName(tr("Calls"));
-    view_->setModel(&calls_);
-    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->setAlternatingRowColors(true);
-    view_->setShowGrid(false);
-    view_->setItemDelegate(new severity_delegate(view_, static_cast<int>(call_column::result)));
-    view_->setWordWrap(false);
-    view_->setTabKeyNavigation(false);
-    view_->setTextElideMode(Qt::ElideMiddle);
-    view_->setContextMenuPolicy(Qt::CustomContextMenu);
-    view_->verticalHeader()->hide();
-    view_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 6);
-    view_->horizontalHeader()->setSectionsClickable(true);
-    view_->horizontalHeader()->setHighlightSections(false);
-    view_->horizontalHeader()->setSortIndicatorShown(true);
-    view_->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
-    view_->horizontalHeader()->setStretchLastSection(true);
-    auto* const copies = new QAction(tr("Copy rows"), view_);
-    copies->setShortcut(QKeySequence::Copy);
-    copies->setShortcutContext(Qt::WidgetShortcut);
-    view_->addAction(copies);
-    connect(copies, &QAction::triggered, this, &calls_page::copy);
-    connect(view_->horizontalHeader(), &QHeaderView::sectionClicked, this, &calls_page::sort_by);
-    connect(view_, &QWidget::customContextMenuRequested, this, &calls_page::offer);
+    auto* const header = view_->horizontalHeader();
+    header->setSectionsClickable(true);
+    header->setSortIndicatorShown(true);
+    header->setSortIndicator(0, Qt::AscendingOrder);
+    connect(header, &QHeaderView::sectionClicked, this, &calls_page::sort_by);
+    view_->set_offers([this](QMenu& menu, store::event const& e) { offer(menu, e); });
     connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](QModelIndex const& now) { take_current(now.row()); });
 }
@@ -74,30 +55,8 @@ QString calls_page::title() const {
 
 void calls_page::show_trace(trace_pointer const& trace) {
     if (!trace_ || !trace || trace_->path != trace->path) chosen_ = {};
-    bool const first = calls_.source() == nullptr;
     trace_ = trace;
     ask();
-    if (first) fit_columns();
-}
-
-// By what usually stands in them: looking at every row is out of the question.
-void calls_page::fit_columns() {
-    using sample = std::pair<call_column, QString>;
-    auto const handle = QStringLiteral("0x7f0000000000");
-    std::initializer_list<sample> const samples{
-        {call_column::at, QStringLiteral("0000.000000 s")},
-        {call_column::call, QStringLiteral("cuGraphRetainUserObject_ptsz")},
-        {call_column::result, QStringLiteral("CUDA_ERROR_INVALID_CONTEXT (201)")},
-        {call_column::duration, QStringLiteral("00000 µs")},
-        {call_column::thread, QStringLiteral("worker-thread (00000)")},
-        {call_column::stream, handle},
-        {call_column::object, handle},
-        {call_column::size, QStringLiteral("00,000,000")},
-        {call_column::other, handle},
-        {call_column::context, handle},
-        {call_column::process, QStringLiteral("program (pid 00000)")}};
-    for (auto const& [column, text] : samples)
-        view_->setColumnWidth(static_cast<int>(column), view_->fontMetrics().horizontalAdvance(text) + 16);
 }
 
 void calls_page::set_filters(filter_stack const& filters) {
@@ -155,10 +114,7 @@ void calls_page::restore() {
 
 void calls_page::choose_event(store::event_id event) {
     chosen_ = event;
-    auto const row = calls_.row_of(event);
-    if (row < 0) return;
-    view_->setCurrentIndex(calls_.index(row, 0));
-    view_->scrollTo(calls_.index(row, 0), QAbstractItemView::PositionAtCenter);
+    view_->choose(event);
 }
 
 void calls_page::sort_by(int column) {
@@ -182,27 +138,11 @@ void calls_page::take_current(int row) {
     details_->show_call(trace_, chosen_);
 }
 
-void calls_page::offer(QPoint const& at) {
-    auto const index = view_->indexAt(at);
-    auto const* e = calls_.event_at(index.row());
-    if (!index.isValid() || e == nullptr || !trace_) return;
-    QMenu menu(this);
-    for (auto const& each : filters_for(calls_.facets_of(*e), *trace_))
-        menu.addAction(tr("Show only %1").arg(each.label), this, [this, each] { Q_EMIT filter_asked(each); });
-    auto const around = time_filter(std::max<store::time_ns>(e->begin - 1'000'000, 0), e->end() + 1'000'000);
+void calls_page::offer(QMenu& menu, store::event const& e) {
+    if (!trace_) return;
+    add_offers(menu, calls_.facets_of(e), *trace_);
+    auto const around = time_filter(std::max<store::time_ns>(e.begin - 1'000'000, 0), e.end() + 1'000'000);
     menu.addAction(tr("Show only %1").arg(around.label), this, [this, around] { Q_EMIT filter_asked(around); });
-    menu.addSeparator();
-    menu.addAction(tr("Copy rows"), QKeySequence::Copy, this, &calls_page::copy);
-    menu.exec(view_->viewport()->mapToGlobal(at));
-}
-
-// So many rows as a person may want in a clipboard; the rest is for the export.
-void calls_page::copy() const {
-    constexpr qsizetype most = 100'000;
-    auto rows = view_->selectionModel()->selectedRows();
-    std::sort(rows.begin(), rows.end());
-    if (rows.size() > most) rows.resize(most);
-    if (!rows.isEmpty()) QGuiApplication::clipboard()->setText(tab_separated(rows));
 }
 
 }  // namespace lastref::gui

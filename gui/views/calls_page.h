@@ -7,11 +7,11 @@
 
 class QLabel;
 class QMenu;
-class QTableView;
 
 namespace lastref::gui {
 
 class call_details;
+class call_table;
 
 class calls_page : public page {
     Q_OBJECT
@@ -27,25 +27,23 @@ class calls_page : public page {
     QAbstractItemModel const* exported() const override { return &calls_; }
     void choose_event(store::event_id event) override;
 
-    QTableView& view() { return *view_; }
+    call_table& view() { return *view_; }
     bool searching() const { return search_.busy(); }
 
   private:
     void set_up_view();
-    void fit_columns();
     void ask();  // for what the query says; at once where that is everything
     void show_list(call_source::event_list list);
     void sort_by(int column);
     void take_current(int row);
-    void offer(QPoint const& at);
-    void copy() const;
+    void offer(QMenu& menu, store::event const& e);
     void restore();
     void tell_count();
 
     trace_pointer trace_;
     call_model calls_;
     call_query query_;
-    QTableView* view_;
+    call_table* view_;
     QLabel* count_;
     call_details* details_;
     background search_;

@@ -26,6 +26,7 @@ class chart_group : public QWidget {
     void hovered(QString const& text);
 
   private:
+    void line_up();
     void follow(widgets::chart_view const* leader, qint64 from, qint64 to);
 
     QSplitter* splitter_;

@@ -2,6 +2,7 @@
 
 #include "gui/widgets/colours.h"
 
+#include <QHash>
 #include <QPainter>
 #include <QPainterPath>
 #include <QPixmap>
@@ -25,6 +26,15 @@ void paint_shape(QPainter& painter, severity of, QColor const& colour, qreal siz
         painter.setPen(QPen(colour, size / 8));
         painter.drawEllipse(box.adjusted(edge, edge, -edge, -edge));
     }
+}
+
+// On the colour of what is selected, a sign is hard to see.
+void paint_halo(QPainter& painter, qreal size) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QColor(0xff, 0xff, 0xff, 0xe6));
+    painter.drawEllipse(QRectF(0, 0, size, size));
+    painter.translate(size * 0.14, size * 0.14);
+    painter.scale(0.72, 0.72);
 }
 
 // A payload, a chain of two links, the second open: the last reference.
@@ -75,15 +85,19 @@ QColor faint_text(QPalette const& palette) {
 }
 
 QIcon severity_icon(severity of, QPalette const& palette) {
-    QIcon out;
-    for (int const size : {16, 32, 48}) {
-        auto pixmap = blank(size);
-        QPainter painter(&pixmap);
-        painter.setRenderHint(QPainter::Antialiasing);
-        paint_shape(painter, of, severity_colour(of, palette), size);
-        painter.end();
-        out.addPixmap(pixmap);
-    }
+    static QHash<int, QIcon> known;  // painting them for every cell would be most of the work of scrolling
+    auto& out = known[static_cast<int>(of) * 2 + (is_dark(palette) ? 1 : 0)];
+    if (!out.isNull()) return out;
+    for (int const size : {16, 32, 48})
+        for (auto const mode : {QIcon::Normal, QIcon::Selected}) {
+            auto pixmap = blank(size);
+            QPainter painter(&pixmap);
+            painter.setRenderHint(QPainter::Antialiasing);
+            if (mode == QIcon::Selected) paint_halo(painter, size);
+            paint_shape(painter, of, severity_colour(of, palette), size);
+            painter.end();
+            out.addPixmap(pixmap, mode);
+        }
     return out;
 }
 

@@ -9,6 +9,8 @@
 
 class QComboBox;
 class QLabel;
+class QProgressBar;
+class QPushButton;
 
 namespace lastref::gui {
 
@@ -28,11 +30,15 @@ class compare_page : public page {
     int rows() const override { return filtered_.rowCount(); }
 
     void compare_with(QString const& earlier);  // a trace
+    bool busy() const { return loader_.busy(); }
+    QString summary() const;
 
   private:
     void choose();
     void take(trace_pointer const& earlier);
     void refresh();
+    void show_progress(double share);
+    void show_idle();
     QString summary(gate::difference const& d) const;
 
     trace_pointer trace_, earlier_;
@@ -42,6 +48,8 @@ class compare_page : public page {
     table_view* view_;
     QLabel* text_;
     QComboBox* group_box_;
+    QProgressBar* progress_;
+    QPushButton* cancel_;
 };
 
 }  // namespace lastref::gui

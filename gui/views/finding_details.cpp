@@ -1,26 +1,21 @@
 #include "gui/views/finding_details.h"
 
 #include "gui/models/words.h"
-#include "gui/views/editor.h"
 #include "gui/views/html.h"
+#include "gui/views/rich_text.h"
 
 #include <QClipboard>
 #include <QEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QTextBrowser>
-#include <QUrl>
 #include <QVBoxLayout>
 
 namespace lastref::gui {
 
-finding_details::finding_details(QWidget* parent) : QWidget(parent), text_(new QTextBrowser(this)) {
-    text_->setAccessibleName(tr("Details of the finding"));
-    text_->setOpenLinks(false);
-    text_->document()->setDocumentMargin(10);
-    connect(text_, &QTextBrowser::anchorClicked, this, [this](QUrl const& url) { follow(url.toString()); });
-
+finding_details::finding_details(QWidget* parent)
+    : QWidget(parent), text_(new rich_text(tr("Details of the finding"), this)) {
+    pass_on(*text_, this);
     auto* const buttons = new QHBoxLayout;
     buttons->setContentsMargins(8, 0, 8, 8);
     for (auto* const button :
@@ -65,15 +60,6 @@ void finding_details::render() {
     text_->setHtml(f ? finding_html(*f, palette())
                      : QStringLiteral("<p>%1</p>").arg(tr("Choose a finding to see what happened and what to do.")));
     for (auto* const button : buttons_) button->setEnabled(f != nullptr);
-}
-
-void finding_details::follow(QString const& link) {
-    if (link.startsWith(QStringLiteral("event:"))) {
-        Q_EMIT event_asked(link.mid(6).toLongLong());
-        return;
-    }
-    auto const problem = open_source(source_of_link(link));
-    if (!problem.isEmpty()) Q_EMIT told(problem);
 }
 
 void finding_details::changeEvent(QEvent* event) {

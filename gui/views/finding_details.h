@@ -9,9 +9,10 @@
 #include <vector>
 
 class QPushButton;
-class QTextBrowser;
 
 namespace lastref::gui {
+
+class rich_text;
 
 class finding_details : public QWidget {
     Q_OBJECT
@@ -24,6 +25,8 @@ class finding_details : public QWidget {
 
   Q_SIGNALS:
     void event_asked(qint64 event);
+    void finding_asked(std::size_t finding);
+    void object_asked(qint64 process, quint64 handle);
     void told(QString const& text);
 
   protected:
@@ -32,12 +35,11 @@ class finding_details : public QWidget {
   private:
     QPushButton* add_button(QString const& text, QString const& tip, std::string finding_row::*what);
     void render();
-    void follow(QString const& link);
     finding_row const* shown() const;
 
     trace_pointer trace_;
     std::optional<std::size_t> finding_;
-    QTextBrowser* text_;
+    rich_text* text_;
     std::vector<QPushButton*> buttons_;
 };
 

@@ -1,6 +1,7 @@
 #include "gui/views/findings_page.h"
 
 #include "gui/views/finding_details.h"
+#include "gui/views/rich_text.h"
 #include "gui/views/table_view.h"
 
 namespace lastref::gui {
@@ -18,8 +19,7 @@ std::vector<list_page::grouping> groupings() {
 
 findings_page::findings_page(QWidget* parent)
     : list_page(tr("Findings"), tr("nothing found"), groupings(), parent), details_(new finding_details(this)) {
-    connect(details_, &finding_details::event_asked, this, &page::event_asked);
-    connect(details_, &finding_details::told, this, &page::told);
+    pass_on(*details_, static_cast<page*>(this));
     add_details(details_);
     group_by(0);
 }

@@ -3,17 +3,21 @@
 
 #include "gui/loader/background.h"
 #include "gui/loader/loaded_trace.h"
+#include "gui/models/flame_model.h"
 
 #include <QWidget>
 
 class QComboBox;
 class QLabel;
+class QStackedWidget;
 
 namespace lastref::gui::widgets {
 class flame_graph;
 }
 
 namespace lastref::gui {
+
+class table_view;
 
 class flame_panel : public QWidget {
     Q_OBJECT
@@ -25,6 +29,8 @@ class flame_panel : public QWidget {
     void show_moment(qint64 at);  // what was live then
     void search(QString const& text);
     QString text() const;  // what is shown
+    flame_model const& tree() const { return tree_; }
+    void show_tree(bool on);
     bool busy() const { return work_.busy(); }
 
   Q_SIGNALS:
@@ -45,8 +51,12 @@ class flame_panel : public QWidget {
     QComboBox* moment_ = nullptr;
     QComboBox* order_ = nullptr;
     QComboBox* side_ = nullptr;
+    QComboBox* form_ = nullptr;
     QLabel* words_;
+    QStackedWidget* shown_;
     widgets::flame_graph* graph_;
+    flame_model tree_;
+    table_view* tree_view_;
     QString search_;
     background work_;
 };

@@ -6,6 +6,8 @@
 #include <QLabel>
 #include <QStackedWidget>
 
+#include <algorithm>
+
 namespace lastref::gui {
 namespace {
 
@@ -46,6 +48,11 @@ void hazards_page::show_trace(trace_pointer const& trace) {
     listed_ = trace ? findings_about_order(*trace) : std::vector<std::size_t>{};
     list_page::show_trace(trace);
     if (!listed_.empty() && !chosen()) choose_row(0);
+}
+
+void hazards_page::choose_finding(std::size_t finding) {
+    auto const place = std::find(listed_.begin(), listed_.end(), finding);
+    if (place != listed_.end()) choose_row(static_cast<std::size_t>(place - listed_.begin()));
 }
 
 void hazards_page::say(QString const& text) {

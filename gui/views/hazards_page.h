@@ -22,6 +22,7 @@ class hazards_page : public list_page {
     page_id id() const override { return page_id::hazards; }
     QString title() const override;
     void show_trace(trace_pointer const& trace) override;
+    void choose_finding(std::size_t finding) override;
     QWidget& picture() override;
     widgets::hazard_view& lanes() { return *lanes_; }
 

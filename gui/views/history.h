@@ -11,6 +11,8 @@ namespace lastref::gui {
 struct visited {
     page_id page = page_id::overview;
     filter_stack filters;
+    store::process_id process{};  // of the object's page: which
+    store::handle object = 0;
 
     friend bool operator==(visited const&, visited const&) = default;
 };

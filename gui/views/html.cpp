@@ -7,6 +7,8 @@
 #include <QStringList>
 #include <QUrl>
 
+#include <algorithm>
+
 namespace lastref::gui {
 namespace {
 
@@ -54,14 +56,14 @@ QString place_html(stack_row const& row, QPalette const& palette) {
 
 QString line_html(stack_row const& row, QPalette const& palette) {
     if (!row.instead.empty()) return coloured(escaped(row.instead), faint(palette));
-    auto const name = row.own ? QStringLiteral("<b>%1</b>").arg(escaped(row.function)) : escaped(row.function);
+    auto const function = place_text(row.function).toHtmlEscaped();
+    auto const name = row.own ? QStringLiteral("<b>%1</b>").arg(function) : function;
     return QStringLiteral("%1 &nbsp; %2").arg(name, place_html(row, palette));
 }
 
 QString site_html(site_row const& site, QPalette const& palette) {
     auto head = QStringLiteral("<b>%1</b> %2").arg(escaped(site.role), escaped(site.where));
-    if (!site.entry_point.empty())
-        head += QStringLiteral(": <a href=\"event:%1\">%2</a>").arg(site.event.value).arg(escaped(site.entry_point));
+    if (!site.entry_point.empty()) head += QStringLiteral(": ") + event_link(site.event, site.entry_point);
     if (!site.note.empty()) head += QStringLiteral("<br>") + coloured(escaped(site.note), faint(palette));
     return QStringLiteral("<p style=\"margin-bottom:0px\">%1</p>%2").arg(head, stack_html(site.stack, palette));
 }
@@ -78,6 +80,16 @@ QString head_html(finding_row const& f, QPalette const& palette) {
     return QStringLiteral(
                "<h3 style=\"margin-bottom:2px\">%1</h3><p style=\"margin-top:0px\">%2 · <tt>%3</tt> · %4</p>")
         .arg(escaped(f.title), severity, rule_text(f.rule), escaped(f.process_name));
+}
+
+QString objects_html(finding_row const& f) {
+    constexpr std::size_t most = 12;
+    QStringList out;
+    for (std::size_t i = 0; i < std::min(most, f.objects.size()); ++i) out << object_link(f.process, f.objects[i]);
+    if (out.isEmpty()) return {};
+    if (f.objects.size() > most) out << tr("and %1 more").arg(f.objects.size() - most);
+    return heading(tr("Objects")) +
+           QStringLiteral("<p style=\"margin-top:0px\">%1</p>").arg(out.join(QStringLiteral(", ")));
 }
 
 QString consequences_html(finding_row const& f, QPalette const& palette) {
@@ -102,10 +114,24 @@ QString escaped(std::string const& text) {
     return text_of(text).toHtmlEscaped();
 }
 
+QString object_link(store::process_id process, store::handle handle) {
+    if (handle == 0) return {};
+    return QStringLiteral("<a href=\"object:%1:%2\">%3</a>")
+        .arg(process.value)
+        .arg(handle, 0, 16)
+        .arg(handle_text(handle));
+}
+
+QString event_link(store::event_id event, std::string const& text) {
+    return QStringLiteral("<a href=\"event:%1\">%2</a>").arg(event.value).arg(escaped(text));
+}
+
 QString stack_html(std::vector<stack_row> const& stack, QPalette const& palette) {
-    QString out = QStringLiteral("<p style=\"margin-top:0px;margin-left:16px\">");
-    for (auto const& row : stack) out += line_html(row, palette) + QStringLiteral("<br>");
-    return out + QStringLiteral("</p>");
+    // What is too long for a line goes on further to the right.
+    auto const line = QStringLiteral("<p style=\"margin:0px 0px 0px 28px;text-indent:-12px\">%1</p>");
+    QString out;
+    for (auto const& row : stack) out += line.arg(line_html(row, palette));
+    return out;
 }
 
 QString finding_html(finding_row const& f, QPalette const& palette) {
@@ -114,7 +140,7 @@ QString finding_html(finding_row const& f, QPalette const& palette) {
     out += section(tr("Why it matters"), f.why);
     if (!f.holders.empty()) out += heading(tr("Who holds it")) + list(f.holders);
     if (!f.sites.empty()) out += heading(tr("Where")) + sites_html(f.sites, palette);
-    return out + consequences_html(f, palette) + sure_html(f);
+    return out + consequences_html(f, palette) + objects_html(f) + sure_html(f);
 }
 
 QString call_html(call_details_row const& call, QPalette const& palette) {
@@ -124,7 +150,9 @@ QString call_html(call_details_row const& call, QPalette const& palette) {
         out +=
             QStringLiteral(": ") + coloured(escaped(call.result), severity_colour(findings::severity::error, palette));
     QStringList facts;
-    for (auto const& [name, value] : call.facts) facts << QStringLiteral("%1 %2").arg(escaped(name), escaped(value));
+    for (auto const& fact : call.facts)
+        facts << QStringLiteral("%1 %2").arg(
+            escaped(fact.name), fact.object != 0 ? object_link(call.process, fact.object) : escaped(fact.text));
     if (!facts.isEmpty()) out += QStringLiteral("<br>") + coloured(facts.join(QStringLiteral(" · ")), faint(palette));
     out += QStringLiteral("</p>");
     if (call.stack.empty()) return out + coloured(tr("No stack was recorded of this call."), faint(palette));

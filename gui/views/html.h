@@ -8,13 +8,15 @@
 
 namespace lastref::gui {
 
-// Links: "event:12", "source:LINE:FILE".
+// Links, as rich_text follows them: "event:12", "finding:3", "object:PROCESS:HANDLE", "source:LINE:FILE".
 QString finding_html(finding_row const& finding, QPalette const& palette);
 QString stack_html(std::vector<stack_row> const& stack, QPalette const& palette);
 
 QString call_html(call_details_row const& call, QPalette const& palette);
 
 QString escaped(std::string const& text);
+QString object_link(store::process_id process, store::handle handle);  // "0x7f…"; empty for none
+QString event_link(store::event_id event, std::string const& text);
 
 // The pair of a "source:" link; empty file where it is none.
 struct source_place {

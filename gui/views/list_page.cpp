@@ -1,6 +1,5 @@
 #include "gui/views/list_page.h"
 
-#include "gui/models/filter_offers.h"
 #include "gui/models/words.h"
 #include "gui/views/table_view.h"
 
@@ -13,6 +12,14 @@
 #include <QVBoxLayout>
 
 namespace lastref::gui {
+namespace {
+
+QString rows_text(int rows) {
+    return rows == 1 ? list_page::tr("1 row")
+                     : list_page::tr("%1 rows").arg(count_text(static_cast<std::uint64_t>(rows)));
+}
+
+}  // namespace
 
 list_page::list_page(QString const& name, QString const& nothing, std::vector<grouping> const& groupings,
                      QWidget* parent)
@@ -39,6 +46,8 @@ list_page::list_page(QString const& name, QString const& nothing, std::vector<gr
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     whole_->setChildrenCollapsible(false);
+    whole_->setObjectName(QStringLiteral("whole"));
+    splitter_->setObjectName(QStringLiteral("list"));
     layout->addWidget(whole_);
 }
 
@@ -90,7 +99,7 @@ void list_page::show_trace(trace_pointer const& trace) {
     if (fresh) row_chosen(std::nullopt);
     if (!fitted_ && filtered_.rowCount() > 0) {
         fitted_ = true;
-        view_->fit_columns(400);
+        view_->fit_columns();
     }
 }
 
@@ -107,6 +116,7 @@ void list_page::set_search(QString const& text) {
 void list_page::group_by(int number) {
     if (group_box_->currentIndex() != number) group_box_->setCurrentIndex(number);
     groups_.group_by(groupings_[static_cast<std::size_t>(number)].column);
+    if (fitted_) view_->fit_columns();
 }
 
 void list_page::take_current(QModelIndex const& index) {
@@ -144,10 +154,11 @@ void list_page::choose_row(std::size_t row) {
 void list_page::tell_count() {
     auto const all = filtered_.shown() ? filtered_.shown()->rowCount() : 0;
     auto const shown = filtered_.rowCount();
+    view_->set_nothing(all == 0 ? nothing_ : tr("Filters and search leave nothing of %1").arg(rows_text(all)));
     if (all == 0)
         count_->setText(nothing_);
     else if (shown == all)
-        count_->setText(all == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(static_cast<std::uint64_t>(all))));
+        count_->setText(rows_text(all));
     else
         count_->setText(
             tr("%1 of %2 rows")
@@ -157,8 +168,7 @@ void list_page::tell_count() {
 void list_page::offer(QMenu& menu, QModelIndex const& index) {
     auto const source = filtered_.mapToSource(groups_.to_source(index));
     if (!source.isValid() || !trace_) return;
-    for (auto const& each : filters_for(filtered_.shown()->facets_of(source.row()), *trace_))
-        menu.addAction(tr("Show only %1").arg(each.label), this, [this, each] { Q_EMIT filter_asked(each); });
+    add_offers(menu, filtered_.shown()->facets_of(source.row()), *trace_);
     auto const event = source.data(event_role).toLongLong();
     if (event != 0) menu.addAction(tr("Show the call"), this, [this, event] { Q_EMIT event_asked(event); });
 }

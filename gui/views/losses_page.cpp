@@ -38,6 +38,8 @@ losses_page::losses_page(QWidget* parent)
         view->setSortingEnabled(true);
         view->sortByColumn(-1, Qt::DescendingOrder);
     }
+    loss_view_->sortByColumn(0, Qt::DescendingOrder);  // what was lost before what could have been
+    suppression_view_->set_nothing(tr("No suppressions are in use."));
     for (auto* const label : {reasons_, ledger_}) {
         label->setWordWrap(true);
         label->setTextFormat(Qt::PlainText);
@@ -69,8 +71,8 @@ void losses_page::show_trace(trace_pointer const& trace) {
     ledger_->setText(trace ? ledger_text(*trace) : QString());
     losses_.show(trace ? loss_table(trace) : nullptr);
     suppressions_.show(trace ? suppression_table(trace) : nullptr);
-    loss_view_->fit_columns(700);
-    suppression_view_->fit_columns(700);
+    loss_view_->fit_columns();
+    suppression_view_->fit_columns();
 }
 
 void losses_page::set_search(QString const& text) {

@@ -1,17 +1,18 @@
 #include "gui/views/main_window.h"
 
-#include "gui/models/export.h"
 #include "gui/models/words.h"
 #include "gui/views/calls_page.h"
 #include "gui/views/colours.h"
 #include "gui/views/compare_page.h"
 #include "gui/views/deferred_page.h"
 #include "gui/views/filter_bar.h"
+#include "gui/views/filter_menu.h"
 #include "gui/views/findings_page.h"
 #include "gui/views/hazards_page.h"
 #include "gui/views/losses_page.h"
 #include "gui/views/memory_page.h"
 #include "gui/views/message_bar.h"
+#include "gui/views/object_page.h"
 #include "gui/views/outstanding_page.h"
 #include "gui/views/overview_page.h"
 #include "gui/views/recent_files.h"
@@ -30,6 +31,7 @@
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenuBar>
@@ -37,9 +39,9 @@
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QProgressBar>
-#include <QSaveFile>
 #include <QSettings>
 #include <QShortcut>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QStyle>
@@ -73,6 +75,7 @@ main_window::main_window(QWidget* parent, trace_loader::work how)
     make_status_bar();
     make_actions();
     connect_session();
+    connect_exporter();
     read_settings();
     show_state();
 }
@@ -143,6 +146,8 @@ void main_window::make_pages() {
     auto* const losses = new losses_page(this);
     connect(losses, &losses_page::suppressions_asked, this, &main_window::choose_suppressions);
     add_page(losses);
+    object_ = new object_page(this);
+    add_page(object_);
     int widest = 0;
     for (auto const* const each : pages_) widest = std::max(widest, fontMetrics().horizontalAdvance(each->title()));
     navigation_->setFixedWidth(widest + 40);
@@ -159,6 +164,7 @@ void main_window::add_page(page* made) {
     connect(made, &page::page_asked, this, &main_window::show_page);
     connect(made, &page::finding_asked, this, &main_window::show_finding);
     connect(made, &page::event_asked, this, &main_window::show_event);
+    connect(made, &page::object_asked, this, &main_window::show_object);
     connect(made, &page::filter_asked, this, &main_window::add_filter);
     connect(made, &page::told, this, [this](QString const& text) { statusBar()->showMessage(text, 5000); });
 }
@@ -182,8 +188,15 @@ void main_window::make_status_bar() {
     progress_->setFixedWidth(220);
     cancel_ = new QToolButton(this);
     cancel_->setText(tr("Cancel"));
+    cancel_->setShortcut(QKeySequence(Qt::Key_Escape));  // while it is shown
     cancel_->setAccessibleName(tr("Cancel what is under way"));
-    connect(cancel_, &QToolButton::clicked, this, [this] { session_.cancel(); });
+    connect(cancel_, &QToolButton::clicked, this, [this] {
+        session_.cancel();
+        exporter_.cancel();
+    });
+    going_on_ = new QLabel(this);
+    going_on_->setAccessibleName(tr("What goes on"));
+    statusBar()->addPermanentWidget(going_on_);
     statusBar()->addPermanentWidget(progress_);
     statusBar()->addPermanentWidget(cancel_);
     progress_->hide();
@@ -215,11 +228,11 @@ void main_window::make_actions() {
 
 void main_window::make_file_menu() {
     auto* const file = menuBar()->addMenu(tr("&File"));
-    add_action(file, tr("&Open…"), QKeySequence::Open, &main_window::choose_file)
-        ->setIcon(style()->standardIcon(QStyle::SP_DialogOpenButton));
+    open_ = add_action(file, tr("&Open…"), QKeySequence::Open, &main_window::choose_file);
     recent_ = file->addMenu(tr("Open &recent"));
     connect(recent_, &QMenu::aboutToShow, this, &main_window::fill_recent);
-    add_action(file, tr("Re&cord a program…"), QKeySequence(Qt::CTRL | Qt::Key_R), &main_window::record_something);
+    record_ =
+        add_action(file, tr("Re&cord a program…"), QKeySequence(Qt::CTRL | Qt::Key_R), &main_window::record_something);
     stop_ = file->addAction(tr("&Stop recording"));
     connect(stop_, &QAction::triggered, this, [this] { session_.stop_recording(); });
     file->addSeparator();
@@ -231,8 +244,9 @@ void main_window::make_file_menu() {
     file->addSeparator();
     export_ = add_action(file, tr("&Export the table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_E),
                          &main_window::choose_export);
-    add_action(file, tr("Export the &picture as PNG…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
-               &main_window::choose_picture);
+    add_action(file,
+               widgets::can_save_svg() ? tr("Export the &picture as PNG or SVG…") : tr("Export the &picture as PNG…"),
+               QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), &main_window::choose_picture);
     file->addSeparator();
     auto* const quit = file->addAction(tr("&Quit"));
     quit->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Q));
@@ -243,9 +257,12 @@ void main_window::make_view_menu() {
     auto* const view = menuBar()->addMenu(tr("&View"));
     back_ = add_action(view, tr("&Back"), QKeySequence(Qt::ALT | Qt::Key_Left), &main_window::go_back);
     forward_ = add_action(view, tr("&Forward"), QKeySequence(Qt::ALT | Qt::Key_Right), &main_window::go_forward);
-    back_->setIcon(style()->standardIcon(QStyle::SP_ArrowBack));
-    forward_->setIcon(style()->standardIcon(QStyle::SP_ArrowForward));
     add_action(view, tr("&Search"), QKeySequence::Find, &main_window::focus_search);
+    filter_menu_ = new filter_menu(this);
+    view->addMenu(filter_menu_);
+    connect(filter_menu_, &filter_menu::chosen, this, &main_window::add_filter);
+    add_action(view, tr("Show &everything"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F),
+               &main_window::clear_filters);
     view->addAction(output_dock_->toggleViewAction());
 }
 
@@ -253,10 +270,23 @@ void main_window::make_tool_bar() {
     auto* const bar = addToolBar(tr("Navigation"));
     bar->setObjectName(QStringLiteral("navigation"));
     bar->setMovable(false);
-    bar->addAction(back_);
-    bar->addAction(forward_);
+    // Arrows of the style: they have the palette's colour.
+    for (auto const& [action, arrow] : {std::pair{back_, Qt::LeftArrow}, std::pair{forward_, Qt::RightArrow}}) {
+        bar->addAction(action);
+        if (auto* const button = qobject_cast<QToolButton*>(bar->widgetForAction(action))) button->setArrowType(arrow);
+    }
+    bar->addSeparator();
+    bar->addAction(open_);
+    bar->addAction(record_);
+    bar->addAction(stop_);
     auto* const space = new QWidget(this);
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    auto* const filters = new QToolButton(this);
+    filters->setText(tr("Filter"));
+    filters->setAccessibleName(tr("Add a filter"));
+    filters->setPopupMode(QToolButton::InstantPopup);
+    filters->setMenu(filter_menu_);
+    bar->addWidget(filters);
     bar->addWidget(space);
     search_ = new QLineEdit(this);
     search_->setPlaceholderText(tr("Search this page (Ctrl+F)"));
@@ -287,6 +317,20 @@ void main_window::connect_session() {
     });
 }
 
+void main_window::connect_exporter() {
+    connect(&exporter_, &csv_export::progressed, this,
+            [this](double share) { show_progress(tr("writing the table"), share); });
+    connect(&exporter_, &csv_export::cancelled, this, &main_window::show_idle);
+    connect(&exporter_, &csv_export::failed, this, [this](QString const& problem) {
+        show_idle();
+        message_bar_->show_message(problem);
+    });
+    connect(&exporter_, &csv_export::done, this, [this](QString const& path) {
+        show_idle();
+        statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+    });
+}
+
 // --- what became of the work ---
 
 void main_window::take_opened(trace_pointer const& trace) {
@@ -298,6 +342,7 @@ void main_window::take_opened(trace_pointer const& trace) {
     history_.clear();
     filters_ = {};
     filter_bar_->show_filters(filters_);
+    filter_menu_->show_trace(trace);
     for (auto* const each : pages_) {
         each->set_filters(filters_);
         each->show_trace(trace);
@@ -309,6 +354,7 @@ void main_window::take_opened(trace_pointer const& trace) {
 
 void main_window::take_changed(trace_pointer const& trace) {
     message_bar_->hide();
+    filter_menu_->show_trace(trace);
     for (auto* const each : pages_) each->show_trace(trace);
     statusBar()->showMessage(tr("%1 calls").arg(count_text(trace->events)), 3000);
     show_state();
@@ -329,7 +375,10 @@ void main_window::show_idle() {
 }
 
 void main_window::show_state() {
-    stop_->setEnabled(session_.is_recording());
+    stop_->setVisible(session_.is_recording());
+    going_on_->setText(session_.is_recording()   ? tr("recording")
+                       : session_.is_following() ? tr("following")
+                                                 : QString());
     follow_->setEnabled(session_.trace() != nullptr);
     follow_->setChecked(session_.is_following());
     export_->setEnabled(current_page() && current_page()->exported());
@@ -359,18 +408,28 @@ void main_window::show_page(page_id id) {
 
 void main_window::visit() {
     if (travelling_ || !session_.trace()) return;
-    history_.visit({current_page()->id(), filters_});
+    visited here{current_page()->id(), filters_, {}, 0};
+    if (here.page == page_id::object) {
+        here.process = object_->process();
+        here.object = object_->handle();
+    }
+    history_.visit(here);
     show_state();
 }
 
 void main_window::show_finding(std::size_t finding) {
-    if (auto* const to = page_of(page_id::findings)) to->choose_finding(finding);
+    for (auto* const each : pages_) each->choose_finding(finding);  // where it is listed too
     show_page(page_id::findings);
 }
 
 void main_window::show_event(qint64 event) {
     show_page(page_id::calls);
     for (auto* const each : pages_) each->choose_event(store::event_id{event});  // the timeline marks it too
+}
+
+void main_window::show_object(qint64 process, quint64 handle) {
+    object_->show_object(store::process_id{static_cast<std::uint32_t>(process)}, handle);
+    show_page(page_id::object);
 }
 
 void main_window::add_filter(filter const& f) {
@@ -394,6 +453,7 @@ void main_window::set_search(QString const& text) {
 void main_window::go(visited const& place) {
     travelling_ = true;
     set_filters(place.filters);
+    if (place.page == page_id::object) object_->show_object(place.process, place.object);
     show_page(place.page);
     travelling_ = false;
     show_state();
@@ -441,19 +501,16 @@ void main_window::choose_export() {
     if (!current_page() || !current_page()->exported()) return;
     auto const path =
         QFileDialog::getSaveFileName(this, tr("Export the table"), QStringLiteral("lastref.csv"), tr("CSV (*.csv)"));
-    if (path.isEmpty()) return;
-    if (export_table(path))
-        statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
-    else
-        message_bar_->show_message(tr("%1 could not be written.").arg(path));
+    if (!path.isEmpty()) export_table(path);
 }
 
 void main_window::choose_picture() {
     if (!current_page()) return;
-    auto const path = QFileDialog::getSaveFileName(this, tr("Export the picture"), QStringLiteral("lastref.png"),
-                                                   tr("Pictures (*.png)"));
+    auto const path =
+        QFileDialog::getSaveFileName(this, tr("Export the picture"), QStringLiteral("lastref.png"),
+                                     widgets::can_save_svg() ? tr("Pictures (*.png *.svg)") : tr("Pictures (*.png)"));
     if (path.isEmpty()) return;
-    auto const problem = widgets::save_png(current_page()->picture(), path);
+    auto const problem = widgets::save_picture(current_page()->picture(), path);
     if (problem.isEmpty())
         statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
     else
@@ -462,8 +519,7 @@ void main_window::choose_picture() {
 
 bool main_window::export_table(QString const& path) {
     auto const* const model = current_page() ? current_page()->exported() : nullptr;
-    QSaveFile file(path);
-    return model && file.open(QIODevice::WriteOnly) && write_csv(*model, file) && file.commit();
+    return model != nullptr && exporter_.start(*model, path);
 }
 
 void main_window::fill_recent() {
@@ -497,13 +553,27 @@ void main_window::closeEvent(QCloseEvent* event) {
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
     settings.setValue(QStringLiteral("state"), saveState());
+    for (auto const& [key, splitter] : splitters()) settings.setValue(key, splitter->saveState());
     QMainWindow::closeEvent(event);
+}
+
+// How pages are divided, by names that stay: those that have a name.
+std::vector<std::pair<QString, QSplitter*>> main_window::splitters() const {
+    std::vector<std::pair<QString, QSplitter*>> out;
+    for (auto const* const page : pages_)
+        for (auto* const each : page->findChildren<QSplitter*>())
+            if (!each->objectName().isEmpty())
+                out.emplace_back(
+                    QStringLiteral("splitter/%1/%2").arg(static_cast<int>(page->id())).arg(each->objectName()), each);
+    return out;
 }
 
 void main_window::read_settings() {
     QSettings const settings;
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
     restoreState(settings.value(QStringLiteral("state")).toByteArray());
+    for (auto const& [key, splitter] : splitters())
+        if (settings.contains(key)) splitter->restoreState(settings.value(key).toByteArray());
 }
 
 }  // namespace lastref::gui

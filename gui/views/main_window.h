@@ -2,33 +2,39 @@
 #pragma once
 
 #include "gui/loader/session.h"
+#include "gui/models/csv_export.h"
 #include "gui/views/history.h"
 #include "gui/views/page.h"
 
 #include <QMainWindow>
 
+#include <utility>
 #include <vector>
 
 class QAction;
+class QLabel;
 class QLineEdit;
 class QListWidget;
 class QMenu;
 class QPlainTextEdit;
 class QProgressBar;
+class QSplitter;
 class QStackedWidget;
 class QToolButton;
 
 namespace lastref::gui {
 
 class filter_bar;
+class filter_menu;
 class message_bar;
+class object_page;
 class start_page;
 
 class main_window : public QMainWindow {
     Q_OBJECT
 
   public:
-    explicit main_window(QWidget* parent = nullptr, trace_loader::work how = load);
+    explicit main_window(QWidget* parent = nullptr, trace_loader::work how = load_or_find);
     ~main_window() override;
 
     void open(QString const& path) { session_.open(path); }
@@ -45,7 +51,7 @@ class main_window : public QMainWindow {
     void set_search(QString const& text);
     void go_back();
     void go_forward();
-    bool export_table(QString const& path);  // of the current page, as CSV
+    bool export_table(QString const& path);  // of the current page, as CSV; a long one goes on in the background
 
   protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -63,6 +69,7 @@ class main_window : public QMainWindow {
     void make_status_bar();
     void make_output();
     void connect_session();
+    void connect_exporter();
     QAction* add_action(QMenu* menu, QString const& text, QKeySequence const& keys, void (main_window::*what)());
 
     void choose_file();
@@ -83,12 +90,16 @@ class main_window : public QMainWindow {
     void show_state();
     void show_finding(std::size_t finding);
     void show_event(qint64 event);
+    void show_object(qint64 process, quint64 handle);
     void set_filters(filter_stack const& filters);
+    void clear_filters() { set_filters({}); }
     void go(visited const& place);
     void visit();
+    std::vector<std::pair<QString, QSplitter*>> splitters() const;
     void read_settings();
 
     session session_;
+    csv_export exporter_;
     std::vector<page*> pages_;
     filter_stack filters_;
     history history_;
@@ -97,15 +108,20 @@ class main_window : public QMainWindow {
     QListWidget* navigation_ = nullptr;
     QStackedWidget* stack_ = nullptr;  // start page, or navigation and pages
     QStackedWidget* shown_ = nullptr;  // the pages
+    object_page* object_ = nullptr;
     start_page* start_ = nullptr;
     filter_bar* filter_bar_ = nullptr;
+    filter_menu* filter_menu_ = nullptr;
     message_bar* message_bar_ = nullptr;
     QLineEdit* search_ = nullptr;
+    QLabel* going_on_ = nullptr;
     QProgressBar* progress_ = nullptr;
     QToolButton* cancel_ = nullptr;
     QPlainTextEdit* output_ = nullptr;
     QDockWidget* output_dock_ = nullptr;
     QMenu* recent_ = nullptr;
+    QAction* open_ = nullptr;
+    QAction* record_ = nullptr;
     QAction* back_ = nullptr;
     QAction* forward_ = nullptr;
     QAction* follow_ = nullptr;

@@ -78,6 +78,10 @@ void memory_page::set_filters(filter_stack const& filters) {
     if (auto const time = filters.of(filter_kind::time)) charts_->charts()[0]->show_range(time->value, time->last);
 }
 
+QAbstractItemModel const* memory_page::exported() const {
+    return &flame_->tree();
+}
+
 QWidget& memory_page::picture() {
     return *charts_;
 }

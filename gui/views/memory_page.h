@@ -21,6 +21,7 @@ class memory_page : public page {
     void show_trace(trace_pointer const& trace) override;
     void set_filters(filter_stack const& filters) override;
     QWidget& picture() override;
+    QAbstractItemModel const* exported() const override;
     chart_group& charts() { return *charts_; }
     flame_panel& flame() { return *flame_; }
     void set_search(QString const& text) override;

@@ -1,12 +1,13 @@
 #include "gui/views/outstanding_page.h"
 
 #include "gui/models/words.h"
-#include "gui/views/editor.h"
 #include "gui/views/html.h"
 #include "gui/views/payload_view.h"
+#include "gui/views/rich_text.h"
 
-#include <QTextBrowser>
-#include <QUrl>
+#include <QEvent>
+
+#include <algorithm>
 
 namespace lastref::gui {
 namespace {
@@ -21,6 +22,19 @@ std::vector<list_page::grouping> groupings() {
             {list_page::tr("nothing"), std::nullopt}};
 }
 
+constexpr std::size_t most_stacks = 5;  // of holders
+
+// The calls by which holders came to their references.
+QString held_html(std::vector<call_details_row> const& held, QPalette const& palette) {
+    QString out;
+    for (auto const& call : held)
+        out += QStringLiteral("<h4 style=\"margin-bottom:2px\">%1 %2 %3</h4>")
+                   .arg(outstanding_page::tr("Held since"), event_link(call.event, call.entry_point),
+                        escaped(call.where)) +
+               stack_html(call.stack, palette);
+    return out;
+}
+
 QString line(QString const& title, QString const& text) {
     return text.isEmpty() ? QString() : QStringLiteral("<tr><td><b>%1</b>&nbsp;</td><td>%2</td></tr>").arg(title, text);
 }
@@ -29,12 +43,9 @@ QString line(QString const& title, QString const& text) {
 
 outstanding_page::outstanding_page(QWidget* parent)
     : list_page(tr("Outstanding objects"), tr("nothing outstanding"), groupings(), parent),
-      text_(new QTextBrowser(this)),
+      text_(new rich_text(tr("Details of the object"), this)),
       story_(new payload_view(this)) {
-    text_->setAccessibleName(tr("Details of the object"));
-    text_->setOpenLinks(false);
-    text_->document()->setDocumentMargin(10);
-    connect(text_, &QTextBrowser::anchorClicked, this, [this](QUrl const& url) { follow(url.toString()); });
+    pass_on(*text_, static_cast<page*>(this));
     connect(story_, &payload_view::event_asked, this, &page::event_asked);
     connect(story_, &payload_view::hovered, this, &page::told);
     add_details(text_);
@@ -47,28 +58,28 @@ QString outstanding_page::title() const {
     return tr("Outstanding");
 }
 
+void outstanding_page::choose_finding(std::size_t finding) {
+    if (!trace()) return;
+    auto const& rows = trace()->outstanding;
+    auto const told = std::find_if(rows.begin(), rows.end(), [finding](auto const& o) { return o.finding == finding; });
+    if (told != rows.end()) choose_row(static_cast<std::size_t>(told - rows.begin()));
+}
+
 QString outstanding_page::details() const {
     return text_->toPlainText();
 }
 
-void outstanding_page::follow(QString const& link) {
-    if (link.startsWith(QStringLiteral("event:")))
-        Q_EMIT event_asked(link.mid(6).toLongLong());
-    else if (link.startsWith(QStringLiteral("finding:")))
-        Q_EMIT finding_asked(link.mid(8).toULongLong());
-    else if (auto const problem = open_source(source_of_link(link)); !problem.isEmpty())
-        Q_EMIT told(problem);
+void outstanding_page::changeEvent(QEvent* event) {
+    list_page::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && story_ && trace()) row_chosen(chosen());
 }
 
 QString outstanding_page::html(outstanding_row const& row, QString const& stack) const {
     auto out = QStringLiteral("<h3 style=\"margin-bottom:2px\">%1 %2</h3><table>")
-                   .arg(kind_text(row.kind), handle_text(row.handle));
-    out += line(tr("Payload"), handle_text(row.payload));
+                   .arg(kind_text(row.kind), object_link(row.process, row.handle));
+    out += line(tr("Payload"), object_link(row.process, row.payload));
     out += line(tr("Bytes"), bytes_text(row.bytes));
-    out += line(tr("Made"), tr("at %1 by <a href=\"event:%2\">%3</a>")
-                                .arg(time_text(row.created))
-                                .arg(row.event.value)
-                                .arg(escaped(row.entry_point)));
+    out += line(tr("Made"), tr("at %1 by %2").arg(time_text(row.created), event_link(row.event, row.entry_point)));
     out += line(tr("Age"), tr("%1 until the end").arg(duration_text(row.age)));
     if (row.finding)
         out += line(tr("Finding"), QStringLiteral("<a href=\"finding:%1\">%2</a>")
@@ -81,10 +92,9 @@ QString outstanding_page::html(outstanding_row const& row, QString const& stack)
                    "style=\"margin-top:0px;margin-left:14px;-qt-list-indent:0\">")
                    .arg(tr("Who holds it"));
     for (auto const& holder : row.holders)
-        out += QStringLiteral("<li>%1 · <a href=\"event:%2\">%3</a></li>")
-                   .arg(escaped(holder.text))
-                   .arg(holder.since.value)
-                   .arg(tr("since"));
+        out += QStringLiteral("<li>%1 · %2</li>")
+                   .arg(escaped(holder.text), holder.handle != 0 ? object_link(row.process, holder.handle)
+                                                                 : event_link(holder.since, tr("since").toStdString()));
     if (!row.holders.empty()) out += QStringLiteral("</ul>");
     return out + QStringLiteral("<h4 style=\"margin-bottom:2px\">%1</h4>").arg(tr("Made in")) + stack;
 }
@@ -111,14 +121,22 @@ void outstanding_page::show_story(outstanding_row const* row) {
 
 // Names take a moment where a file of debug information has to be opened first.
 void outstanding_page::show_stack(outstanding_row const& row) {
-    stacks_.start([this, from = trace(), &row](std::atomic<bool> const&) -> background::continuation {
+    stacks_.start([this, from = trace(), &row](std::atomic<bool> const& stopped) -> background::continuation {
         std::vector<stack_row> stack;
+        std::vector<call_details_row> held;
         try {
             stack = from->stack(row.stack, row.thread);
+            for (auto const& holder : row.holders) {
+                if (stopped || held.size() == most_stacks) break;
+                if (auto call = from->call(holder.since); call && holder.since != row.event)
+                    held.push_back(std::move(*call));
+            }
         } catch (store::error const& e) {
             stack.push_back({{}, {}, {}, 0, false, e.what()});
         }
-        return [this, from, &row, stack] { text_->setHtml(html(row, stack_html(stack, palette()))); };
+        return [this, from, &row, stack, held] {
+            text_->setHtml(html(row, stack_html(stack, palette())) + held_html(held, palette()));
+        };
     });
 }
 

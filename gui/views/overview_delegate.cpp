@@ -27,7 +27,8 @@ void overview_delegate::paint(QPainter* painter, QStyleOptionViewItem const& opt
     auto const inside = option.rect.adjusted(margin, margin / 2, -margin, -margin / 2);
     if (severity.isValid())
         severity_icon(static_cast<findings::severity>(severity.toInt()), palette)
-            .paint(painter, inside.left(), inside.top() + 2, sign, sign);
+            .paint(painter, inside.left(), inside.top() + 2, sign, sign, Qt::AlignCenter,
+                   selected ? QIcon::Selected : QIcon::Normal);
     auto text = inside.adjusted(sign + margin, 0, 0, 0);
     painter->save();
     auto const line = option.fontMetrics.height();

@@ -13,6 +13,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lastref::gui {
 namespace {
 
@@ -136,7 +138,9 @@ void overview_page::show_facts() {
 
 // In one row where there is room for the words, else in two.
 void overview_page::arrange_facts() {
-    int const columns = width() >= 900 ? 6 : 3;
+    int widest = 0;
+    for (auto const* const tile : tiles_) widest = std::max(widest, tile->layout()->sizeHint().width());
+    int const columns = 6 * (widest + facts_->horizontalSpacing()) <= width() - 32 ? 6 : 3;
     for (int i = 0; i < static_cast<int>(tiles_.size()); ++i) {
         auto* const button = tiles_[static_cast<std::size_t>(i)];
         button->setFixedHeight(button->layout()->sizeHint().height());

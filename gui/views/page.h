@@ -6,6 +6,7 @@
 #include <QWidget>
 
 class QAbstractItemModel;
+class QMenu;
 
 namespace lastref::gui {
 
@@ -33,10 +34,15 @@ class page : public QWidget {
     virtual void choose_finding(std::size_t) {}
     virtual void choose_event(store::event_id) {}
 
+  protected:
+    // What a menu offers for a row: filters, and the pages of objects that it names.
+    void add_offers(QMenu& menu, facets const& row, loaded_trace const& trace);
+
   Q_SIGNALS:
     void page_asked(lastref::gui::page_id page);
     void finding_asked(std::size_t finding);
     void event_asked(qint64 event);
+    void object_asked(qint64 process, quint64 handle);
     void filter_asked(lastref::gui::filter const& wanted);
     void told(QString const& text);  // for the status bar
 };

@@ -8,6 +8,7 @@
 #include <memory>
 
 class QLabel;
+class QScrollArea;
 
 namespace lastref::gui::widgets {
 class holder_chain;
@@ -29,10 +30,14 @@ class payload_view : public QWidget {
     void event_asked(qint64 event);
     void hovered(QString const& text);
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     QLabel* verdict_;
     widgets::holder_lanes* lanes_;
     widgets::holder_chain* chain_;
+    QScrollArea* scrolled_;
 };
 
 }  // namespace lastref::gui

@@ -17,15 +17,27 @@ class table_view : public QTreeView {
     // Adds what a page offers for the row to the menu of a right click (or of the menu key).
     void set_offers(std::function<void(QMenu&, QModelIndex const&)> offers) { offers_ = std::move(offers); }
 
-    void fit_columns(int widest = 420);  // to what is seen
+    // As wide as their texts where there is room for all of them; else long texts give way, the first column's last.
+    // Follows the view's width until a column was resized by hand.
+    void fit_columns();
+    void set_nothing(QString const& words);  // said in the place of rows where there are none
+    QString const& nothing() const { return nothing_; }
     void copy() const;
 
   protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void share_out();
+
     std::function<void(QMenu&, QModelIndex const&)> offers_;
+    std::vector<int> natural_;  // widths of columns, for all of their texts
+    bool sharing_ = false;
+    bool by_hand_ = false;
+    QString nothing_;
 };
 
 }  // namespace lastref::gui

@@ -3,6 +3,8 @@
 
 #include "gui/views/page.h"
 
+class QLabel;
+
 namespace lastref::gui::widgets {
 class timeline_view;
 }
@@ -27,12 +29,19 @@ class timeline_page : public page {
     widgets::timeline_view& view() { return *view_; }
     call_details& details() { return *details_; }
 
+  protected:
+    void changeEvent(QEvent* event) override;  // another palette
+
   private:
     QWidget* make_buttons();
+    void show_legend();
+    void show_filtered();
 
     trace_pointer trace_;
+    filter_stack filters_;
     widgets::timeline_view* view_;
     call_details* details_;
+    QLabel* legend_;
 };
 
 }  // namespace lastref::gui

@@ -8,6 +8,14 @@
 #include <algorithm>
 
 namespace lastref::gui::widgets {
+namespace {
+
+QColor shade_of(QColor colour) {
+    colour.setAlphaF(0.16f);
+    return colour;
+}
+
+}  // namespace
 
 chart_view::chart_view(QWidget* parent) : time_view(parent) {
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -16,7 +24,7 @@ chart_view::chart_view(QWidget* parent) : time_view(parent) {
 void chart_view::set_scene(std::shared_ptr<scenes::chart const> scene) {
     scene_ = std::move(scene);
     chosen_.reset();
-    ticks_ = scenes::value_ticks(scene_ ? scene_->greatest() : 0, scene_ ? scene_->unit : scenes::unit::count, 4);
+    measure();
     setAccessibleName(scene_ ? text(scene_->title) : tr("Chart"));
     setAccessibleDescription(scene_ ? tr("at most %1").arg(text(scenes::value_text(scene_->greatest(), scene_->unit)))
                                     : QString());
@@ -26,17 +34,42 @@ void chart_view::set_scene(std::shared_ptr<scenes::chart const> scene) {
         set_bounds(0, 1000, {});
 }
 
+// As many values as have room, one above the other.
+void chart_view::measure() {
+    auto const before = needed_label_width_;
+    auto const most = std::clamp(field().height() / (2 * row_height()), 1, 8);
+    ticks_ = scene_ ? scenes::value_ticks(scene_->greatest(), scene_->unit, most) : std::vector<scenes::value_tick>{};
+    needed_label_width_ = 14;
+    for (auto const& tick : ticks_)
+        needed_label_width_ = std::max(needed_label_width_, fontMetrics().horizontalAdvance(text(tick.text)) + 14);
+    if (needed_label_width_ != before) Q_EMIT label_width_changed();
+}
+
+void chart_view::resizeEvent(QResizeEvent* event) {
+    measure();
+    time_view::resizeEvent(event);
+}
+
+void chart_view::changeEvent(QEvent* event) {
+    measure();
+    time_view::changeEvent(event);
+}
+
 // --- layout --------------------------------------------------------------------------------------------------------
 
 int chart_view::label_width() const {
-    int out = 0;
-    for (auto const& tick : ticks_) out = std::max(out, fontMetrics().horizontalAdvance(text(tick.text)));
-    return out + 14;
+    return std::max(needed_label_width_, least_label_width_);
+}
+
+void chart_view::set_label_width(int width) {
+    if (width == least_label_width_) return;
+    least_label_width_ = width;
+    viewport()->update();
 }
 
 // A line for the legend above, and room for half a text below.
 QRect chart_view::field() const {
-    return plot().adjusted(0, row_height() + 4, 0, -fontMetrics().height() / 2 - 2);
+    return plot().adjusted(0, row_height() + 8, 0, -fontMetrics().height() / 2 - 2);
 }
 
 double chart_view::y(std::uint64_t value) const {
@@ -72,37 +105,77 @@ void chart_view::draw_values(QPainter& painter) const {
     }
 }
 
-// A line from pixel to pixel, and down each where the value goes up and down within it.
-void chart_view::draw_line(QPainter& painter, int number) {
-    auto const& line = scene_->lines[static_cast<std::size_t>(number)];
-    if (line.empty()) return;
+// What a line does within each pixel that is seen.
+std::vector<chart_view::column> chart_view::columns_of(scenes::series const& line) {
+    std::vector<column> out;
     auto const s = scale();
-    auto const colour = series_colour(number, palette());
-    QPolygonF path;
+    auto const area = field();  // asked for once: y() would ask four times a pixel
+    auto const most = static_cast<double>(std::max<std::uint64_t>(ticks_.empty() ? 1 : ticks_.back().at, 1));
+    auto const height = [&](std::uint64_t value) {
+        return area.bottom() - static_cast<double>(value) / most * area.height();
+    };
     auto const first = static_cast<int>(std::max<double>(s.left, s.x(line.steps().front().at)));
     auto const last = static_cast<int>(std::min<double>(s.left + s.width, s.x(scene_->end)));
     for (auto x = first; x <= last; ++x) {
         auto const from = s.at(x), to = std::max(from, s.at(x + 1) - 1);
         auto const extent = line.over(from, to, &looked_at_);
-        auto const held = line.value_at(from);
-        path << QPointF(x, y(held));
-        if (extent.greatest != held) path << QPointF(x, y(extent.greatest));
-        if (extent.least != held) path << QPointF(x, y(extent.least));
-        path << QPointF(x, y(line.value_at(to)));
+        out.push_back(
+            {x, height(line.value_at(from)), height(extent.greatest), height(extent.least), height(line.value_at(to))});
     }
-    if (path.isEmpty()) return;
+    return out;
+}
+
+void chart_view::draw_line(QPainter& painter, int number) {
+    auto const& line = scene_->lines[static_cast<std::size_t>(number)];
+    if (line.empty()) return;
+    auto const columns = columns_of(line);
+    if (columns.empty()) return;
+    auto const colour = series_colour(number, palette());
+    auto const changes =
+        std::count_if(columns.begin(), columns.end(), [](column const& c) { return c.top != c.bottom; });
+    if (static_cast<std::size_t>(changes) * 2 > columns.size())
+        draw_dense(painter, columns, colour, number == 0);
+    else
+        draw_steps(painter, columns, colour, number);
+}
+
+// A line from pixel to pixel, and down each where the value goes up and down within it.
+void chart_view::draw_steps(QPainter& painter, std::vector<column> const& columns, QColor const& colour,
+                            int number) const {
+    QPolygonF path;
+    for (auto const& c : columns) {
+        path << QPointF(c.x, c.enters);
+        if (c.top != c.enters) path << QPointF(c.x, c.top);
+        if (c.bottom != c.enters) path << QPointF(c.x, c.bottom);
+        path << QPointF(c.x, c.leaves);
+    }
     if (number == 0) {
         auto filled = path;
         filled << QPointF(path.last().x(), y(0)) << QPointF(path.first().x(), y(0));
-        auto shade = colour;
-        shade.setAlphaF(0.16f);
         painter.setPen(Qt::NoPen);
-        painter.setBrush(shade);
+        painter.setBrush(shade_of(colour));
         painter.drawPolygon(filled);
         painter.setBrush(Qt::NoBrush);
     }
     painter.setPen(QPen(colour, 1.6, number >= 2 ? Qt::DashLine : Qt::SolidLine));
     painter.drawPolyline(path);
+}
+
+// Where the value changes in most pixels: a bar in each. A line of that many corners costs twenty times as much.
+void chart_view::draw_dense(QPainter& painter, std::vector<column> const& columns, QColor const& colour,
+                            bool filled) const {
+    std::vector<QRectF> bars, below;
+    auto const bottom = y(0);
+    for (auto const& c : columns) {
+        bars.emplace_back(c.x, c.top, 1, std::max(c.bottom - c.top, 1.6));
+        below.emplace_back(c.x, c.bottom, 1, std::max(bottom - c.bottom, 0.0));
+    }
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(shade_of(colour));
+    if (filled) painter.drawRects(below.data(), static_cast<int>(below.size()));
+    painter.setBrush(colour);
+    painter.drawRects(bars.data(), static_cast<int>(bars.size()));
+    painter.setBrush(Qt::NoBrush);
 }
 
 void chart_view::draw_legend(QPainter& painter) const {

@@ -160,9 +160,11 @@ void hazard_lanes::draw_labels(QPainter& painter) const {
     auto const colours = shades_of(palette());
     for (std::size_t i = 0; i < scene_->lanes.size(); ++i) {
         auto const& lane = scene_->lanes[i];
-        QRect const place(left, lane_top(i) + 1, label_width_, lane_height() - 1);
+        QRect const place(left, lane_top(i), label_width_, lane_height() + 1);
         painter.fillRect(place,
                          lane.kind == scenes::lane_kind::thread ? palette().color(QPalette::Base) : colours.stripe);
+        painter.setPen(colours.grid);
+        painter.drawLine(place.topLeft(), place.topRight());
         painter.setPen(palette().color(QPalette::Text));
         auto const inside = place.adjusted(10, 0, -4, 0);
         painter.drawText(inside, Qt::AlignVCenter,

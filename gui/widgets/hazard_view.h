@@ -1,10 +1,11 @@
-// A finding about order: its lanes, and beside them what happened, why it matters and the smallest fix.
+// A finding about order: its lanes, and beside or below them what happened, why it matters and the smallest fix.
 #pragma once
 
 #include "gui/widgets/hazard_lanes.h"
 
 class QLabel;
 class QScrollArea;
+class QSplitter;
 
 namespace lastref::gui::widgets {
 
@@ -21,13 +22,21 @@ class hazard_view : public QWidget {
   Q_SIGNALS:
     void call_chosen(qint64 event);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
+    void arrange();
     void show_missing();
 
     hazard_lanes* lanes_;
     QScrollArea* scroll_;
+    QSplitter* split_;
     QLabel* words_;
     std::shared_ptr<scenes::hazard const> scene_;
+    bool to_show_ = false;  // the missing order, as soon as there are sizes
+    bool by_hand_ = false;  // the user divided the view
 };
 
 }  // namespace lastref::gui::widgets

@@ -104,10 +104,11 @@ void histogram_view::draw_axes(QPainter& painter) const {
                          text(tick.text));
     }
     int free = 0;  // texts must not lie over each other
-    for (std::size_t i = 0; i < scene_->bins.size(); ++i) {
-        auto const words = text(scenes::length_text(scene_->bins[i].from));
+    auto const bins = scene_->bins.size();
+    for (std::size_t i = 0; i <= bins; ++i) {
+        auto const words = text(scenes::length_text(i < bins ? scene_->bins[i].from : scene_->bins.back().to));
         auto const wide = fontMetrics().horizontalAdvance(words);
-        auto const x = static_cast<int>(bar(i).left()) - 1;
+        auto const x = static_cast<int>(i < bins ? bar(i).left() - 1 : bar(bins - 1).right() + 1);
         painter.setPen(colours.grid);
         painter.drawLine(x, area.bottom(), x, area.bottom() + 4);
         if (x - wide / 2 < free) continue;

@@ -108,6 +108,21 @@ void holder_chain::arrange() {
         if (left_out > 0) boxes_.push_back({role::more, 0, 1, rows(), tr("and %1 more").arg(left_out), {}, true, 0, 0});
     }
     setAccessibleDescription(described().join(QStringLiteral("; ")));
+    turn();
+}
+
+void holder_chain::set_room(QSize const& room) {
+    if (room == room_) return;
+    room_ = room;
+    turn();
+}
+
+void holder_chain::turn() {
+    upright_ = false;
+    auto const lying = extent();
+    upright_ = true;
+    bool const fits_only_upright = lying.width() > room_.width() && extent().width() <= room_.width();
+    upright_ = room_.isValid() && fits_only_upright;
     setMinimumSize(minimumSizeHint());
     updateGeometry();
     update();
@@ -142,14 +157,21 @@ QSize holder_chain::box_size() const {
 QRect holder_chain::place(box const& b) const {
     auto const size = box_size();
     auto const margin = fontMetrics().height();
-    return {QPoint(margin + b.column * (size.width() + 4 * margin), margin + b.row * (size.height() + margin)), size};
+    if (upright_)
+        return {QPoint(margin + b.row * (size.width() + margin), margin + b.column * (size.height() + 3 * margin / 2)),
+                size};
+    return {QPoint(margin + b.column * (size.width() + 3 * margin), margin + b.row * (size.height() + margin)), size};
 }
 
-QSize holder_chain::minimumSizeHint() const {
+QSize holder_chain::extent() const {
     QRect all;
     for (auto const& b : boxes_) all = all.united(place(b));
     auto const margin = fontMetrics().height();
     return {std::max(all.right(), 0) + margin, std::max(all.bottom(), box_size().height()) + margin};
+}
+
+QSize holder_chain::minimumSizeHint() const {
+    return extent();
 }
 
 QSize holder_chain::sizeHint() const {
@@ -177,8 +199,8 @@ void holder_chain::paintEvent(QPaintEvent*) {
     if (boxes_.size() > 1) return;
     painter.setPen(shades_of(palette()).faint);
     auto const beside = place(boxes_.front());
-    painter.drawText(QRect(beside.right() + 16, beside.top(), width() - beside.right() - 16, beside.height()),
-                     Qt::AlignVCenter, tr("Nobody holds it at %1.").arg(text(findings::time_text(at_))));
+    painter.drawText(beside.translated(0, beside.height() + 4), Qt::AlignTop | Qt::TextDontClip,
+                     tr("Nobody holds it at %1.").arg(text(findings::time_text(at_))));
 }
 
 void holder_chain::draw_box(QPainter& painter, std::size_t number) const {
@@ -206,20 +228,24 @@ void holder_chain::draw_box(QPainter& painter, std::size_t number) const {
 // From a holder to what it holds: an arrow, dashed where it only came from there.
 void holder_chain::draw_link(QPainter& painter, box const& b) const {
     auto const from = place(b), to = place(boxes_[*b.to]);
-    QPointF const start(from.left(), from.center().y()), end(to.right() + 2, to.center().y());
-    auto const middle = (start.x() + end.x()) / 2;
+    auto const start = upright_ ? QPointF(from.center().x(), from.top()) : QPointF(from.left(), from.center().y());
+    auto const end = upright_ ? QPointF(to.center().x(), to.bottom() + 2) : QPointF(to.right() + 2, to.center().y());
+    auto const middle = (start + end) / 2;
     bool const holds = b.what == role::launches || b.references != 0;
     auto const colour = holds ? palette().color(QPalette::Text) : shades_of(palette()).faint;
     painter.setPen(QPen(colour, 1.4, holds ? Qt::SolidLine : Qt::DashLine));
     painter.setBrush(Qt::NoBrush);
     QPainterPath path(start);
-    path.lineTo(middle, start.y());
-    path.lineTo(middle, end.y());
+    path.lineTo(upright_ ? QPointF(start.x(), middle.y()) : QPointF(middle.x(), start.y()));
+    path.lineTo(upright_ ? QPointF(end.x(), middle.y()) : QPointF(middle.x(), end.y()));
     path.lineTo(end);
     painter.drawPath(path);
     painter.setPen(Qt::NoPen);
     painter.setBrush(colour);
-    painter.drawPolygon(QPolygonF({end, end + QPointF(8, -4), end + QPointF(8, 4)}));
+    if (upright_)
+        painter.drawPolygon(QPolygonF({end, end + QPointF(-4, 8), end + QPointF(4, 8)}));
+    else
+        painter.drawPolygon(QPolygonF({end, end + QPointF(8, -4), end + QPointF(8, 4)}));
 }
 
 // --- choosing ------------------------------------------------------------------------------------------------------

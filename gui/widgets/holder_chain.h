@@ -1,5 +1,6 @@
 // Who holds a payload at one moment, drawn as a chain: payload ← graph ← executable graph ← launch. A holder that is
-// gone but whose references another took over is drawn faintly. Tab order within by Left, Right, Up, Down; Return
+// gone but whose references another took over is drawn faintly. From left to right, or where that needs scrolling from
+// top to bottom. Tab order within by Left, Right, Up, Down; Return
 // chooses.
 #pragma once
 
@@ -21,6 +22,7 @@ class holder_chain : public QWidget {
 
     void set_scene(std::shared_ptr<scenes::payload_story const> scene);  // at its end, or before its destructor
     void show_time(store::time_ns at);
+    void set_room(QSize const& room);  // what is seen of it at once
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -56,6 +58,8 @@ class holder_chain : public QWidget {
     int rows() const;
     QSize box_size() const;
     QRect place(box const& b) const;
+    QSize extent() const;
+    void turn();
     void draw_box(QPainter& painter, std::size_t number) const;
     void draw_link(QPainter& painter, box const& b) const;
     std::optional<std::size_t> box_at(QPoint const& at) const;
@@ -67,6 +71,8 @@ class holder_chain : public QWidget {
     store::time_ns at_ = 0;
     std::vector<box> boxes_;
     std::size_t current_ = 0;
+    QSize room_;
+    bool upright_ = false;  // from top to bottom
 };
 
 }  // namespace lastref::gui::widgets

@@ -49,7 +49,6 @@ void shutdown_view::arrange() {
     columns_.clear();
     entries_.clear();
     headings_.clear();
-    lines_ = 0;
     auto const* p = process();
     if (p != nullptr) {
         for (auto const& phase : p->phases) {
@@ -58,19 +57,20 @@ void shutdown_view::arrange() {
             columns_.push_back(
                 {tr(titles[static_cast<std::size_t>(phase.step)]),
                  tr("from %1, %2")
-                     .arg(text(findings::time_text(phase.begin)), text(scenes::length_text(phase.end - phase.begin)))});
+                     .arg(text(findings::time_text(phase.begin)), text(scenes::length_text(phase.end - phase.begin))),
+                 0});
             int line = 0;
             add_group(fate::failed, tr("Failed"), phase.failed, line);
             add_group(fate::destructors, tr("Destructors ran"), phase.destructors, line);
             add_group(fate::released, tr("Released"), phase.released, line);
-            lines_ = std::max(lines_, line);
+            columns_.back().lines = std::max(line, 2);
         }
         columns_.push_back(
-            {tr("Left at the end"), p->left.empty() ? tr("nothing") : text(findings::bytes_text(p->left_bytes))});
+            {tr("Left at the end"), p->left.empty() ? tr("nothing") : text(findings::bytes_text(p->left_bytes)), 0});
         int line = 0;
         add_group(fate::left, tr("Never released"), p->left, line);
         add_group(fate::intended, tr("Left on purpose"), p->intended, line);
-        lines_ = std::max(lines_, line);
+        columns_.back().lines = line;
         setAccessibleDescription(tr("%1: %2").arg(text(p->name), text(p->ended)));
     }
     setMinimumSize(minimumSizeHint());
@@ -84,36 +84,81 @@ void shutdown_view::changeEvent(QEvent* event) {
 }
 
 void shutdown_view::resizeEvent(QResizeEvent*) {
+    if (minimumHeight() != needed_height()) setMinimumHeight(needed_height());
     update();
 }
 
-// The process and how it ended, the bar of phases, and the columns' titles.
+// The process and how it ended, and the bar of phases.
 int shutdown_view::top() const {
-    return line_height() * 5 + 12;
+    return line_height() * 2 + 18;
+}
+
+int shutdown_view::title_height() const {
+    return line_height() * 3 - 6;
+}
+
+// All of them, or as many as leave rows of the same length.
+std::size_t shutdown_view::in_a_row() const {
+    auto const all = std::max<std::size_t>(columns_.size(), 1);
+    auto const fit = static_cast<std::size_t>(std::max((width() - 8) / least_column_width(), 1));
+    if (fit >= all) return all;
+    auto const rows = (all + fit - 1) / fit;
+    return (all + rows - 1) / rows;
+}
+
+int shutdown_view::lines_of_row(std::size_t row) const {
+    int out = 0;
+    auto const first = row * in_a_row();
+    for (auto i = first; i < std::min(first + in_a_row(), columns_.size()); ++i) out = std::max(out, columns_[i].lines);
+    return out;
+}
+
+int shutdown_view::column_top(std::size_t number) const {
+    int out = top();
+    for (std::size_t row = 0; row < number / in_a_row(); ++row)
+        out += title_height() + (lines_of_row(row) + 1) * line_height();
+    return out;
+}
+
+int shutdown_view::line_top(std::size_t column, int line) const {
+    return column_top(column) + title_height() + line * line_height();
+}
+
+int shutdown_view::needed_height() const {
+    if (columns_.empty()) return top() + 2 * line_height();
+    auto const last = columns_.size() - 1;
+    return line_top(last, lines_of_row(last / in_a_row()) + 1);
+}
+
+int shutdown_view::least_column_width() const {
+    auto bold = font();
+    bold.setBold(true);
+    QFontMetrics const metrics(bold);
+    auto out = fontMetrics().averageCharWidth() * 30;
+    for (auto const& c : columns_) out = std::max(out, metrics.horizontalAdvance(c.title) + 20);
+    return out;
 }
 
 int shutdown_view::column_width() const {
-    auto const least = fontMetrics().averageCharWidth() * 30;
-    auto const columns = std::max<int>(static_cast<int>(columns_.size()), 1);
-    return std::max(least, (width() - 8) / columns);
+    return std::max(least_column_width(), (width() - 8) / static_cast<int>(in_a_row()));
 }
 
 int shutdown_view::column_left(std::size_t number) const {
-    return 4 + static_cast<int>(number) * column_width();
+    return 4 + static_cast<int>(number % in_a_row()) * column_width();
 }
 
 QSize shutdown_view::minimumSizeHint() const {
-    auto const columns = std::max<int>(static_cast<int>(columns_.size()), 2);
-    return {columns * fontMetrics().averageCharWidth() * 30 + 8, top() + (lines_ + 1) * line_height()};
+    return {least_column_width() + 8, needed_height()};
 }
 
 QSize shutdown_view::sizeHint() const {
-    return minimumSizeHint();
+    auto const columns = std::max<int>(static_cast<int>(columns_.size()), 2);
+    return {columns * least_column_width() + 8, needed_height()};
 }
 
 QRect shutdown_view::place_of(std::size_t number) const {
     auto const& e = entries_[number];
-    return {column_left(e.column) + 6, top() + e.line * line_height(), column_width() - 12, 2 * line_height() - 2};
+    return {column_left(e.column) + 6, line_top(e.column, e.line), column_width() - 12, 2 * line_height() - 2};
 }
 
 // --- words ---------------------------------------------------------------------------------------------------------
@@ -212,10 +257,12 @@ void shutdown_view::draw_head(QPainter& painter) const {
 void shutdown_view::draw_columns(QPainter& painter) const {
     auto const colours = shades_of(palette());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        QRect const head(column_left(i) + 6, line_height() * 2 + 18, column_width() - 12, line_height());
-        if (i > 0) {
+        QRect const head(column_left(i) + 6, column_top(i), column_width() - 12, line_height());
+        auto const last_row = i / in_a_row() == (columns_.size() - 1) / in_a_row();
+        if (i % in_a_row() > 0) {
             painter.setPen(colours.grid);
-            painter.drawLine(column_left(i), head.top(), column_left(i), height());
+            auto const bottom = last_row ? height() : line_top(i, lines_of_row(i / in_a_row()));
+            painter.drawLine(column_left(i), head.top(), column_left(i), bottom);
         }
         auto bold = painter.font();
         bold.setBold(true);
@@ -229,13 +276,13 @@ void shutdown_view::draw_columns(QPainter& painter) const {
         bool const empty =
             std::none_of(entries_.begin(), entries_.end(), [i](entry const& e) { return e.column == i; });
         if (empty && i + 1 < columns_.size())
-            painter.drawText(QRect(head.left(), top(), head.width(), line_height()), Qt::AlignVCenter,
+            painter.drawText(QRect(head.left(), line_top(i, 0), head.width(), line_height()), Qt::AlignVCenter,
                              tr("nothing happened"));
     }
     for (auto const& h : headings_) {
         painter.setPen(colour_of_fate(h.what));
         painter.drawText(
-            QRect(column_left(h.column) + 6, top() + h.line * line_height(), column_width() - 12, line_height()),
+            QRect(column_left(h.column) + 6, line_top(h.column, h.line), column_width() - 12, line_height()),
             Qt::AlignVCenter, h.words);
     }
 }

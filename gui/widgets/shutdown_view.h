@@ -1,6 +1,6 @@
 // How a process ended, as columns: main's last call, exit handlers, after the driver shut down, and what was left. In
-// each what was released, what failed and which destructors ran. Up, Down, Left and Right go from entry to entry,
-// Return chooses one. Made to lie in a scroll area.
+// each what was released, what failed and which destructors ran. Where they are too many for the width they go on
+// below. Up, Down, Left and Right go from entry to entry, Return chooses one. Made to lie in a scroll area.
 #pragma once
 
 #include "gui/scenes/shutdown.h"
@@ -42,6 +42,7 @@ class shutdown_view : public QWidget {
     enum class fate : std::uint8_t { released, failed, destructors, left, intended };
     struct heading_of_column {
         QString title, below;
+        int lines = 0;
     };
     struct entry {
         std::size_t column = 0;
@@ -63,6 +64,13 @@ class shutdown_view : public QWidget {
     QColor colour_of_fate(fate what) const;
     int line_height() const { return fontMetrics().height() + 3; }
     int top() const;
+    int title_height() const;
+    std::size_t in_a_row() const;
+    int lines_of_row(std::size_t row) const;
+    int column_top(std::size_t number) const;  // of its title
+    int line_top(std::size_t column, int line) const;
+    int needed_height() const;
+    int least_column_width() const;
     int column_width() const;
     int column_left(std::size_t number) const;
     void draw_head(QPainter& painter) const;
@@ -76,7 +84,6 @@ class shutdown_view : public QWidget {
     std::vector<heading_of_column> columns_;
     std::vector<entry> entries_;
     std::vector<heading> headings_;
-    int lines_ = 0;  // of the longest column
     std::size_t current_ = 0;
 };
 

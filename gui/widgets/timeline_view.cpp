@@ -43,6 +43,11 @@ void timeline_view::set_scene(std::shared_ptr<scenes::call_timeline const> scene
         set_bounds(0, 1000, {});
 }
 
+void timeline_view::show_only(std::function<bool(scenes::track const&)> wanted) {
+    wanted_ = std::move(wanted);
+    arrange();
+}
+
 void timeline_view::arrange() {
     rows_.clear();
     height_ = 0;
@@ -52,10 +57,13 @@ void timeline_view::arrange() {
     auto const widest = fontMetrics().averageCharWidth() * 42;
     for (std::size_t g = 0; g < scene_->groups().size(); ++g) {
         auto const& group = scene_->groups()[g];
+        auto const first = scene_->tracks().begin() + static_cast<std::ptrdiff_t>(group.first_track);
+        if (wanted_ && std::none_of(first, first + static_cast<std::ptrdiff_t>(group.tracks), wanted_)) continue;
         rows_.push_back({height_, line + gap, {}, g});
         height_ += line + gap;
         for (auto t = group.first_track; t < group.first_track + group.tracks; ++t) {
             auto const& track = scene_->tracks()[t];
+            if (wanted_ && !wanted_(track)) continue;
             auto const height = line * track.depth + gap;
             rows_.push_back({height_, height, t, g});
             height_ += height;
@@ -333,8 +341,10 @@ bool timeline_view::select(qint64 event) {
 void timeline_view::choose_track(int step) {
     if (!scene_ || scene_->tracks().empty()) return;
     auto const last = static_cast<std::ptrdiff_t>(scene_->tracks().size()) - 1;
-    current_ =
-        static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(current_) + step, 0, last));
+    auto next = static_cast<std::ptrdiff_t>(current_) + step;
+    while (next >= 0 && next <= last && row_of(static_cast<std::size_t>(next)) == nullptr) next += step;  // left out
+    if (next < 0 || next > last) return;
+    current_ = static_cast<std::size_t>(next);
     setAccessibleDescription(text(scene_->tracks()[current_].name));
     if (auto const* r = row_of(current_)) scroll_to(r->top, r->top + r->height);
     viewport()->update();

@@ -8,6 +8,7 @@
 #include "gui/widgets/time_view.h"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,6 +23,9 @@ class timeline_view : public time_view {
 
     void set_scene(std::shared_ptr<scenes::call_timeline const> scene);
     std::shared_ptr<scenes::call_timeline const> const& scene() const { return scene_; }
+
+    // Leaves out tracks that are not asked for; empty: none.
+    void show_only(std::function<bool(scenes::track const&)> wanted);
 
     // Chooses a call by its event, without a signal, and moves the view so that it is seen; its object's other calls
     // are marked. False where the timeline has no such call.
@@ -77,6 +81,7 @@ class timeline_view : public time_view {
     void zoom_to_selection();
 
     std::shared_ptr<scenes::call_timeline const> scene_;
+    std::function<bool(scenes::track const&)> wanted_;
     std::vector<row> rows_;
     int height_ = 0;
     int label_width_ = 0;

@@ -72,6 +72,20 @@ TEST_F(call_list, a_growing_trace_keeps_the_rows_that_were_read) {
     EXPECT_EQ(static_cast<std::int64_t>(found(query)->size()), before);
 }
 
+TEST_F(call_list, by_handle_and_within_a_stretch) {
+    call_query query;
+    query.text = "0x9000";
+    auto const both = found(query);  // allocated and freed
+    ASSERT_EQ(both->size(), 2u);
+    query.text = "0x9000x";
+    EXPECT_EQ(found(query)->size(), 0u) << "no handle, and no call of that name";
+    query.text.clear();
+    query.first = both->front();
+    query.last = both->back();
+    EXPECT_EQ(found(query)->size(), static_cast<std::size_t>(both->back().value - both->front().value) + 1);
+    EXPECT_FALSE(query.is_everything());
+}
+
 TEST_F(call_list, by_name_and_filter) {
     call_query query;
     query.text = "MEMFREE";

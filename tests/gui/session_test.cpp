@@ -76,6 +76,43 @@ TEST_F(open_session, what_cannot_be_read_leaves_what_was_open) {
     EXPECT_EQ(work.trace(), shown);
 }
 
+TEST_F(open_session, following_goes_on_when_something_else_cannot_be_read) {
+    example.set_state("recording");
+    open(example.path());
+    work.open(QStringLiteral("/nowhere/t.lastref"));
+    ASSERT_TRUE(test::wait_for([&] { return !problems.isEmpty(); }));
+    EXPECT_TRUE(work.is_following());
+    auto const before = work.trace()->events;
+    example.grow(3);
+    EXPECT_TRUE(test::wait_for([&] { return work.trace()->events == before + 3; }));
+}
+
+TEST_F(open_session, following_ends_by_itself_with_the_recording) {
+    example.set_state("recording");
+    open(example.path());
+    EXPECT_TRUE(work.is_following());
+    example.set_state("complete");
+    ASSERT_TRUE(test::wait_for([&] { return work.trace()->state == store::trace_state::complete; }));
+    EXPECT_TRUE(test::wait_for([&] { return !work.is_following(); }));
+}
+
+// What is added while a trace is read is not in it, and must not be missed.
+TEST(following_a_trace, sees_what_came_while_it_was_read) {
+    test::example_trace example;
+    example.set_state("recording");
+    std::atomic<int> reads = 0;
+    session work(nullptr, [&](load_request const& request, load_watch const& watch) {
+        auto const out = load(request, watch);
+        if (reads++ == 0) example.grow(7);  // after the snapshot, before anybody watches
+        return out;
+    });
+    work.set_follow_interval(20);
+    work.open(QString::fromStdString(example.path().string()));
+    ASSERT_TRUE(test::wait_for([&] { return work.trace() != nullptr; }));
+    auto const first = work.trace()->events;
+    EXPECT_TRUE(test::wait_for([&] { return work.trace()->events == first + 7; }));
+}
+
 TEST_F(open_session, without_the_program_nothing_is_recorded) {
     qputenv("LASTREF_PROGRAM", "/nowhere/lastref");
     work.record({{"true"}, example.path().string().c_str() + QStringLiteral(".new"), {}, false, false});
@@ -109,6 +146,26 @@ TEST_F(recordings, of_what_is_no_program_say_why) {
     ASSERT_TRUE(test::wait_for([&] { return !work.is_recording(); }));
     ASSERT_TRUE(test::wait_for([&] { return !problems.isEmpty() || opened > 0; }));
     EXPECT_TRUE(problems.value(0).contains("/nowhere/program")) << problems.join("; ").toStdString();
+}
+
+TEST_F(recordings, run_in_the_folder_that_was_asked_for) {
+    QTemporaryDir other;
+    QFile script(other.filePath("here.sh"));
+    ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+    script.write("#!/bin/sh\npwd\n");
+    script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    script.close();
+    work.record({{"./here.sh"}, folder.filePath("here.lastref"), {}, true, false, other.path()});
+    ASSERT_TRUE(test::wait_for([&] { return !work.is_recording(); }));
+    EXPECT_TRUE(output.contains(QFileInfo(other.path()).fileName().toUtf8())) << output.toStdString();
+}
+
+TEST_F(recordings, that_fail_do_not_show_what_was_there_before) {
+    QFile::copy(QString::fromStdString(example.path().string()), folder.filePath("1-2.lastref"));
+    QFile(folder.filePath("1-2.spool")).open(QIODevice::WriteOnly);
+    work.open(folder.filePath("1-2.spool"));
+    ASSERT_TRUE(test::wait_for([&] { return !problems.isEmpty() || opened > 0; }));
+    EXPECT_EQ(opened, 0) << "an older trace of that name is not what was imported";
 }
 
 TEST_F(recordings, spools_are_imported) {

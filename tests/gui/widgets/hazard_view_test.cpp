@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
+#include <QSplitter>
 #include <QTest>
 
 #include "analyzer/detectors/analysis.h"
@@ -35,6 +36,19 @@ TEST(hazard_widget, the_explanation_stands_beside_the_lanes) {
     view.set_scene(nullptr);
     EXPECT_TRUE(view.explanation().isEmpty());
     gui::widgets::picture_of(view);
+}
+
+TEST(hazard_widget, the_explanation_goes_below_where_lanes_need_the_width) {
+    hazard_view view;
+    view.set_scene(race());
+    auto const* const split = view.findChild<QSplitter*>();
+    auto const needed = view.lanes().minimumSizeHint().width();
+    view.show();
+    view.resize(needed * 2, 500);
+    EXPECT_EQ(split->orientation(), Qt::Horizontal);
+    view.resize(needed + 40, 500);
+    EXPECT_EQ(split->orientation(), Qt::Vertical);
+    EXPECT_GE(split->sizes().front(), view.lanes().minimumSizeHint().height());
 }
 
 TEST(hazard_widget, boxes_lie_apart_and_inside) {

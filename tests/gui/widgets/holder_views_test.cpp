@@ -41,6 +41,21 @@ TEST(holder_chain_widget, draws_the_chain_of_its_time) {
     EXPECT_FALSE(view.accessibleDescription().isEmpty());
 }
 
+TEST(holder_chain_widget, stands_upright_where_it_would_need_scrolling) {
+    holder_chain view;
+    view.set_scene(many_holders());
+    auto const lying = view.minimumSizeHint();
+    view.set_room({lying.width() - 1, 600});
+    auto const upright = view.minimumSizeHint();
+    EXPECT_LT(upright.width(), lying.width());
+    EXPECT_GT(upright.height(), lying.height());
+    gui::widgets::picture_of(view);
+    view.set_room(lying);
+    EXPECT_EQ(view.minimumSizeHint(), lying);
+    view.set_room({40, 600});
+    EXPECT_EQ(view.minimumSizeHint(), lying) << "where it does not fit either way it lies";
+}
+
 TEST(holder_chain_widget, boxes_do_not_overlap_and_are_chosen) {
     holder_chain view;
     view.set_scene(many_holders());

@@ -4,6 +4,7 @@
 #include <QPalette>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "analyzer/detectors/analysis.h"
 #include "analyzer/symbols/dwfl_source.h"
@@ -128,9 +129,13 @@ void draw_shutdown(pictures const& out, store::trace const& trace) {
 int main(int argc, char** argv) {
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
-    if (argc != 3) return std::fprintf(stderr, "usage: widget_pictures TRACE FOLDER\n"), 2;
+    if (argc < 3) return std::fprintf(stderr, "usage: widget_pictures TRACE FOLDER [FONT-SCALE]\n"), 2;
+    auto const scale = argc > 3 ? std::atof(argv[3]) : 1;
     QDir().mkpath(argv[2]);
     auto const trace = store::trace::open(argv[1]);
+    auto font = QApplication::font();
+    font.setPointSizeF(font.pointSizeF() * scale);  // a large one shows what is laid out for one size only
+    QApplication::setFont(font);
     for (bool const dark : {false, true}) {
         QApplication::setPalette(dark ? test::dark_palette() : test::light_palette());
         pictures const out{QDir(argv[2]), dark ? "dark" : "light"};

@@ -24,7 +24,8 @@ TEST(shutdown_widget, entries_lie_apart_at_every_width) {
     shutdown_view view;
     view.set_scene(small_shutdown());
     ASSERT_GT(view.entries(), 3u);
-    for (auto const width : {view.minimumSizeHint().width(), 1600, 3840}) {
+    for (auto const width : {view.minimumSizeHint().width(), 500, 1600, 3840}) {
+        view.resize(width, 100);
         view.resize(width, view.minimumSizeHint().height());
         for (std::size_t i = 0; i < view.entries(); ++i) {
             EXPECT_TRUE(view.rect().contains(view.place_of(i))) << i << " at " << width;

@@ -1,4 +1,4 @@
-#include "gui/loader/intended.h"
+#include "gui/loader/suppressed_places.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ findings::rule leak_rule_of(model::object_kind kind) {
 
 }  // namespace
 
-bool intended_leaks::look_up(model::object const& object, findings::rule rule) {
+bool suppressed_places::look_up(model::object const& object, findings::rule rule) {
     findings::finding as;
     as.rule = rule;
     findings::site made;
@@ -23,7 +23,7 @@ bool intended_leaks::look_up(model::object const& object, findings::rule rule) {
                        [&](auto const& each) { return gate::suppresses(each, as, names); });
 }
 
-bool intended_leaks::covers(model::object const& object) {
+bool suppressed_places::covers(model::object const& object) {
     if (suppressions_.empty() || !object.created.stack) return false;
     auto const rule = leak_rule_of(object.kind);
     auto const [known, fresh] = known_.try_emplace({object.created.stack, rule}, false);

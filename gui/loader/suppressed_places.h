@@ -1,4 +1,5 @@
-// What is left on purpose: objects whose place a suppression of leaks covers.
+// Objects that a suppression of leaks covers, by the place where they were made. What the program itself calls intended
+// is the analyzer's (analyzer/detectors/intended_leaks.h).
 #pragma once
 
 #include "analyzer/findings/ranges.h"
@@ -11,10 +12,10 @@
 namespace lastref::gui {
 
 // Asks names of stacks, once for each. What it is made of must outlive it.
-class intended_leaks {
+class suppressed_places {
   public:
-    intended_leaks(std::vector<gate::suppression> const& suppressions, store::trace const& trace,
-                   findings::stacks& stacks)
+    suppressed_places(std::vector<gate::suppression> const& suppressions, store::trace const& trace,
+                      findings::stacks& stacks)
         : suppressions_(suppressions), trace_(trace), stacks_(stacks), ranges_(trace) {}
 
     bool covers(model::object const& object);
