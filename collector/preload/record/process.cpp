@@ -189,12 +189,14 @@ bool start() {
         if (choose_spool_folder(folder)) copy_text(spool_folder, folder.text());
     }
     if (create_spool()) {
+        rings::prepare();
         stacks::prepare();
         return true;
     }
     line message;
+    char reason[128];
     message << "not recording process " << static_cast<std::uint64_t>(getpid()) << ": the spool cannot be made in "
-            << (spool_folder[0] != 0 ? spool_folder : "any folder") << ": " << strerrordesc_np(errno);
+            << (spool_folder[0] != 0 ? spool_folder : "any folder") << ": " << strerror_r(errno, reason, sizeof reason);
     say(message.text());
     return false;
 }

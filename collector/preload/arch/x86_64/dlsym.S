@@ -39,7 +39,12 @@ dlsym:
     popq    %rdi
     .cfi_adjust_cfa_offset -8
     movq    lastref_next_dlsym(%rip), %r11
+    testq   %r11, %r11
+    je      .Lnone
     jmp     *%r11
+.Lnone:                                 // a program without libdl, before glibc 2.34
+    xorl    %eax, %eax
+    ret
 .Lperhaps_ours:
     movq    (%rsp), %rdx                // the caller
     pushq   %rdi
