@@ -23,6 +23,7 @@ struct settings {
     std::uint64_t spool_max = std::uint64_t{4} << 30;
     bool all_durations = false;  // two stamps for every call
     bool verify_context = false;
+    bool arguments = true;  // the values of arguments may stand in the trace
 };
 
 namespace process {

@@ -76,6 +76,14 @@ bool read_durations(setting_errors& errors) {
     return false;
 }
 
+// Whoever asked for no arguments and misspelt it gets none: a trace with less in it does no harm.
+bool read_arguments(setting_errors& errors) {
+    char const* const value = getenv("LASTREF_ARGS");
+    if (value == nullptr || *value == 0 || strcmp(value, "on") == 0) return true;
+    if (strcmp(value, "off") != 0) complain(errors, "LASTREF_ARGS", value, "it is on or off; off is used");
+    return false;
+}
+
 bool read_flag(char const* name, setting_errors& errors) {
     char const* const value = getenv(name);
     if (value == nullptr || *value == 0 || strcmp(value, "0") == 0) return false;
@@ -92,6 +100,7 @@ settings read_settings(setting_errors& errors) {
     result.spool_max = read_spool_max(errors);
     result.all_durations = read_durations(errors);
     result.verify_context = read_flag("LASTREF_VERIFY", errors);
+    result.arguments = read_arguments(errors);
     return result;
 }
 
