@@ -24,6 +24,7 @@ constexpr std::chrono::seconds probe_patience{30};
 
 std::vector<char*> pointers(std::vector<std::string> const& texts) {
     std::vector<char*> result;
+    result.reserve(texts.size() + 1);
     for (auto const& text : texts) result.push_back(const_cast<char*>(text.c_str()));
     result.push_back(nullptr);
     return result;

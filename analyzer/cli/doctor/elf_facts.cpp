@@ -141,7 +141,7 @@ std::optional<elf_facts> read_elf(std::filesystem::path const& path) {
     auto const all = segments(file, header);
     for (auto const& one : all)
         if (one.p_type == PT_INTERP)
-            facts.loader = file.text(one.p_offset, std::min<std::uint64_t>(one.p_filesz, 4096)).c_str();
+            facts.loader = name_at(file.text(one.p_offset, std::min<std::uint64_t>(one.p_filesz, 4096)), 0);
     take_dynamic(facts, file, all);
     return facts;
 }

@@ -72,6 +72,7 @@ int probe_driver() {
 }
 
 int probe_cupti() {
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): a name and its number are one place
     char const* const places[] = {getenv(LASTREF_CUPTI_VARIABLE),
                                   LASTREF_CUPTI_PLACES(LASTREF_QUOTED(LASTREF_CUPTI_MAJOR))};
     for (char const* place : places) {

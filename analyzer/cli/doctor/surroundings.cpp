@@ -16,8 +16,6 @@
 #include "collector/drain/elf_check.h"
 #include "collector/drain/spool_place.h"
 
-extern "C" char** environ;
-
 namespace lastref::cli::doctor {
 namespace {
 
