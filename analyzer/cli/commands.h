@@ -25,5 +25,9 @@ void add_replay(CLI::App& app, int& status);
 void add_query(CLI::App& app, int& status);
 void add_symbolize(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
+void add_doctor(CLI::App& app, int& status);
+void add_manual(CLI::App& app, int& status);
+void add_completion(CLI::App& app, int& status);
+void add_probe(CLI::App& app, int& status);  // hidden: the part of doctor that may crash
 
 }  // namespace lastref::cli

@@ -11,6 +11,13 @@ fs::path root() {
     return this_program().parent_path().parent_path();
 }
 
+// Where it is installed, what only lastref uses lies in lib/lastref; in the build folder and in a bundle, at the top.
+fs::path installed_or(fs::path const& installed, fs::path const& built) {
+    fs::path const path = root() / "lib" / "lastref" / installed;
+    std::error_code failed;
+    return fs::exists(path, failed) ? path : root() / built;
+}
+
 }  // namespace
 
 fs::path this_program() {
@@ -28,11 +35,11 @@ fs::path cupti_library() {
 }
 
 fs::path simulated_driver() {
-    return root() / "lib" / "simdriver";
+    return installed_or(fs::path("simdriver"), fs::path("lib") / "simdriver");
 }
 
 fs::path workload(char const* name) {
-    return root() / "bin" / "workloads" / name;
+    return installed_or(fs::path("workloads") / name, fs::path("bin") / "workloads" / name);
 }
 
 }  // namespace lastref::cli

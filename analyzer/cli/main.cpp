@@ -6,6 +6,7 @@
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/left_over.h"
 #include "analyzer/cli/program_arguments.h"
+#include "analyzer/cli/version.h"
 
 namespace lastref::cli {
 namespace {
@@ -48,7 +49,7 @@ int tell(CLI::App const& app, CLI::ParseError const& error) {
 
 int run(int count, char** arguments) {
     CLI::App app("Shows what becomes of CUDA resources after their last reference is dropped", "lastref");
-    app.set_version_flag("--version", "lastref " LASTREF_VERSION);
+    app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
     int status = exit_clean;
     add_record(app, status);
@@ -57,6 +58,10 @@ int run(int count, char** arguments) {
     add_import(app, status);
     add_demo(app, status);
     add_drain(app, status);
+    add_doctor(app, status);
+    add_completion(app, status);
+    add_manual(app, status);
+    add_probe(app, status);
     auto rest = take_program_arguments(count, arguments);
     try {
         app.parse(std::vector<std::string>(rest.rbegin(), rest.rend()));  // CLI11 takes the last argument first

@@ -79,6 +79,7 @@ drain::record_options options_of(record_arguments const& arguments) {
     if (!arguments.stacks.empty()) options.stacks = arguments.stacks;
     if (arguments.simulated) options.simulated = simulated_driver();
     if (!arguments.spool_parent.empty()) options.spool_parent = arguments.spool_parent;
+    options.arguments = !arguments.no_arguments;
     options.library = injected_library();
     options.cupti_library = cupti_library();
     if (arguments.audit) options.with_cupti = drain::record_options::cupti::audit;
@@ -112,6 +113,9 @@ void add_record_options(CLI::App& command, record_arguments& arguments) {
     command.add_flag("--audit", arguments.audit,
                      "Count driver calls by CUPTI too: the report says whether any was missed");
     command.add_flag("--cupti", arguments.cupti, "Record what the device did, by CUPTI; counts calls as --audit does");
+    command.add_flag(
+        "--no-args", arguments.no_arguments,
+        "Leave the values of arguments out of the trace: the program's own, and what it says through NVTX");
     command.add_flag("--sim", arguments.simulated, "Let the program find the simulated driver");
     command.add_option("--spool-dir", arguments.spool_parent, "Make the folder for the spools in this one");
     command.add_option("--wait", arguments.wait, "Seconds to wait for processes that outlive the program")

@@ -12,7 +12,7 @@ namespace lastref::cli {
 
 struct record_arguments {
     std::string trace, spool_parent, stacks, symbols = "later";
-    bool replace = false, simulated = false, quiet = false, audit = false, cupti = false;
+    bool replace = false, simulated = false, quiet = false, audit = false, cupti = false, no_arguments = false;
     double wait = 2;
 };
 

@@ -87,4 +87,8 @@ void query(std::filesystem::path const& path, std::string const& sql,
     }
 }
 
+std::string sqlite_version() {
+    return sqlite3_libversion();
+}
+
 }  // namespace lastref::store

@@ -24,4 +24,7 @@ void query(std::filesystem::path const& path, std::string const& sql,
            std::function<void(std::vector<std::string> const&)> const& header,
            std::function<void(std::vector<value> const&)> const& row);
 
+// "3.40.1": of the library that is in use.
+std::string sqlite_version();
+
 }  // namespace lastref::store

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "collector/cupti/places.h"
+
 namespace lastref::cupti {
 namespace {
 
@@ -14,9 +16,8 @@ functions found;
 void* open_library() {
     if (void* const loaded = dlopen("libcupti.so." LASTREF_QUOTED(LASTREF_CUPTI_MAJOR), RTLD_NOW | RTLD_NOLOAD))
         return loaded;
-    char const* const places[] = {getenv("LASTREF_CUPTI_LIBRARY"), "libcupti.so." LASTREF_QUOTED(LASTREF_CUPTI_MAJOR),
-                                  "/usr/local/cuda/lib64/libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-                                  "libcupti.so"};
+    char const* const places[] = {getenv(LASTREF_CUPTI_VARIABLE),
+                                  LASTREF_CUPTI_PLACES(LASTREF_QUOTED(LASTREF_CUPTI_MAJOR))};
     for (char const* place : places) {
         if (place == nullptr || *place == 0) continue;
         if (void* const library = dlopen(place, RTLD_NOW | RTLD_LOCAL)) return library;
@@ -33,6 +34,7 @@ bool find(void* library, char const* name, Function& function) {
 }  // namespace
 
 functions const* load() {
+    if (dlopen == nullptr) return nullptr;  // see libc_versions.h
     void* const library = open_library();
     if (library == nullptr) return nullptr;
     bool const counts = find(library, "cuptiGetVersion", found.get_version) &&

@@ -33,7 +33,7 @@ std::string read_text(std::ifstream& file, std::uint64_t offset, std::uint64_t s
     std::string text(size < 4096 ? size : 4096, '\0');
     file.seekg(static_cast<std::streamoff>(offset));
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
 }
 
 // The loader that the program asks for; empty where it asks for none.

@@ -134,6 +134,7 @@ class recording {
         environment.set("LASTREF_SPOOL_DIR", place_->path().string());
         environment.set("LASTREF_DRAINED", "1");
         if (options_.stacks) environment.set("LASTREF_STACKS", *options_.stacks);
+        if (!options_.arguments) environment.set("LASTREF_ARGS", "off");
         if (options_.with_cupti != record_options::cupti::off) ask_cupti(environment);
         if (options_.simulated) environment.prepend("LD_LIBRARY_PATH", options_.simulated->string(), ':');
         return environment;

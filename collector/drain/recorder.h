@@ -18,6 +18,7 @@ struct record_options {
     std::optional<std::string> stacks;               // off, create, all; the environment's where empty
     std::optional<std::filesystem::path> simulated;  // folder of the simulated driver, searched first
     std::optional<std::filesystem::path> spool_parent;
+    bool arguments = true;  // the values of arguments may stand in the trace
     enum class cupti { off, audit, activities };
     cupti with_cupti = cupti::off;          // what CUPTI adds; it reports to the folder of the spools
     std::filesystem::path cupti_library;    // liblastref_cupti.so

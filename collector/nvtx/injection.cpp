@@ -23,6 +23,7 @@ std::atomic<abi::initialize> other_tool{nullptr};
 
 // Named in a child that lost LD_PRELOAD on the way, the library would see no driver call, only marks.
 bool is_preloaded() {
+    if (dlopen == nullptr) return false;
     void* const program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
     if (program == nullptr) return false;
     void* const found = preload::next_dlsym(program, function_name);
@@ -45,7 +46,8 @@ void prepare() {
     if (getenv(variable) != nullptr) return;
     Dl_info own;
     char path[4096];
-    if (dladdr(reinterpret_cast<void const*>(&prepare), &own) == 0 || own.dli_fname == nullptr) return;
+    if (dladdr == nullptr || dladdr(reinterpret_cast<void const*>(&prepare), &own) == 0 || own.dli_fname == nullptr)
+        return;
     if (realpath(own.dli_fname, path) != nullptr) setenv(variable, path, 0);
 }
 

@@ -62,8 +62,18 @@ text cut(text const& what, std::size_t room) {
     return {what.bytes, room};
 }
 
+// What a program says of a range or an instant may be anything, such as what a user typed: a value like any argument.
+// Names of things stay.
+text without_values(nvtx_record& head, text const& message) {
+    if (process::the.options.arguments || head.action == nvtx_action::name) return message;
+    head.payload_kind = spool::nvtx_payload::none;
+    head.payload = 0;
+    return {};
+}
+
 // `at` is 0 for now.
-bool write(thread_ring& r, nvtx_record head, std::uint32_t domain, text const& message, std::uint64_t at = 0) {
+bool write(thread_ring& r, nvtx_record head, std::uint32_t domain, text const& given, std::uint64_t at = 0) {
+    text const message = without_values(head, given);
     text const domain_name = names::domain_name(domain);
     text const category = names::category_name(domain, head.category);
     text const said = cut(message, spool::nvtx_text_capacity - domain_name.length - category.length);

@@ -1,7 +1,7 @@
-"""liblastref.so needs nothing but libc, and a libc no newer than that of Debian 12 and Ubuntu 22.04.
+"""liblastref.so and liblastref_cupti.so need nothing but libc, and a libc no newer than that of Ubuntu 20.04.
 
-It is loaded into programs of every kind: whatever else it needed would be loaded into them too, and could be another
-version than theirs.
+They are loaded into programs of every kind: whatever else they needed would be loaded into those too, and could be
+another version than theirs.
 """
 
 import re
@@ -10,7 +10,9 @@ import subprocess
 from sources import arguments, finish
 
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
-NEWEST_GLIBC = (2, 34)
+NEWEST_GLIBC = (2, 31)
+# In libdl and libpthread before glibc 2.34, so that a program may lack them: references must be weak.
+PERHAPS_MISSING = re.compile(r"dl(?!_iterate_phdr)\w+|pthread_(key_create|key_delete|setspecific|getspecific|create|join|once)")
 # References without a version that compilers put into every shared library, all weak.
 FREE_REFERENCES = {"__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize"}
 
@@ -27,7 +29,9 @@ def check_needed(dynamic):
     return problems
 
 
-def check_reference(name, version):
+def check_reference(name, version, binding):
+    if PERHAPS_MISSING.fullmatch(name) and binding != "WEAK":
+        return f"refers to {name}, which a program may lack before glibc 2.34, by a reference that is not weak"
     if version is None:
         return None if name in FREE_REFERENCES else f"refers to {name}, which no library that it needs is known to have"
     if match := re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)?", version):
@@ -46,7 +50,7 @@ def check_references(symbols):
         if len(fields) < 8 or fields[6] != "UND":
             continue
         name, _, version = fields[7].partition("@")
-        problems.append(check_reference(name, version.lstrip("@") or None))
+        problems.append(check_reference(name, version.lstrip("@") or None, fields[4]))
     return [p for p in problems if p]
 
 

@@ -188,6 +188,13 @@ class Dependencies(LintCase):
         self.fails("dependencies", "from_the_future of GLIBC_2.99", "--library", self.library(
             "int from_the_future(void); int f(void) { return from_the_future(); }\n", f"-L{self.root}", "-lfuture"))
 
+    def test_perhaps_missing(self):
+        source = self.PLAIN + '#include <dlfcn.h>\nvoid* g(void) { return dlopen ? dlopen("x", 1) : 0; }\n'
+        source += '__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");\n'
+        self.fails("dependencies", "dlopen, which a program may lack", "--library", self.library(source, "-Wno-address"))
+        weak = self.library(source + "#pragma weak dlopen\n", "-Wno-address")
+        self.passes("dependencies", "--library", weak)
+
     def test_dynamic_thread_storage(self):
         self.fails("dependencies", "thread-local storage", "--library", self.library(
             "__thread int a[4]; int* f(int i) { return &a[i]; }\n", "-ftls-model=global-dynamic",
@@ -298,6 +305,32 @@ class Rules(LintCase):
     def test_longer_name_is_another_rule(self):
         self.write("tests/golden/reports.txt", "1. error  failed-free-again  (proven)")
         self.fails("rules", "no golden report")
+
+
+class Manual(LintCase):
+    PROGRAM = """\
+        #!/bin/sh
+        case "$*" in
+        --help) printf 'Options:\\n  -h,--help  Help\\nSubcommands:\\n  record  Records\\n' ;;
+        manual) printf '.SH DESCRIPTION\\nText.\\n.SH OPTIONS\\n.TP\\n\\\\fB\\\\-h\\\\fR, \\\\fB\\\\-\\\\-help\\\\fR\\nHelp.\\n' ;;
+        "record --help") printf 'Options:\\n  -o,--output TEXT  The trace\\n  --new  New\\n' ;;
+        "manual record") printf '.SH DESCRIPTION\\n%s\\n.SH OPTIONS\\n' "$TEXT"
+            for option in $TOLD; do printf '.TP\\n\\\\fB%s\\\\fR\\nIt.\\n' "$option"; done ;;
+        *) exit 2 ;;
+        esac
+        """
+
+    def check(self, told, text="Records."):
+        os.environ.update(TOLD=told, TEXT=text)
+        return ("--lastref", self.write("lastref", self.PROGRAM, 0o755))
+
+    def test_healthy(self):
+        self.passes("manual", *self.check("-o --output --new"))
+
+    def test_each_fault(self):
+        self.fails("manual", "lastref record: its page does not tell of --new", *self.check("-o --output"))
+        self.fails("manual", "tells of --old, which --help does not have", *self.check("-o --output --new --old"))
+        self.fails("manual", "lastref record: its page has no description", *self.check("-o --output --new", ""))
 
 
 class Format(LintCase):

@@ -1,4 +1,4 @@
-// dlsym as the program would have had it without us.
+// dlsym as the program would have had it without us: null where it has none (arch/*/libc_versions.h).
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace lastref::preload {
 
 inline void* next_dlsym(void* handle, char const* name) {
     if (lastref_next_dlsym == nullptr) lastref_find_next_dlsym();
-    return lastref_next_dlsym(handle, name);
+    return lastref_next_dlsym != nullptr ? lastref_next_dlsym(handle, name) : nullptr;
 }
 
 }  // namespace lastref::preload

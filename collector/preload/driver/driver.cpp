@@ -129,6 +129,7 @@ void learn_from(void* address) {
 
 bool find_loaded() {
     if (learning.load(std::memory_order_acquire) == progress::learned) return true;
+    if (dlopen == nullptr) return false;
     // A program linked with -lcuda has it in the global scope; one that got it as a dependency of a plugin does not.
     if (void* const address = next_dlsym(RTLD_NEXT, "cuInit"); address != nullptr) learn_from(address);
     if (learning.load(std::memory_order_acquire) == progress::learned) return true;

@@ -18,6 +18,7 @@ void* (*lastref_next_dlsym)(void*, char const*) = nullptr;
 
 // Asked for with a version, so that it is glibc's dlsym, or that of an interposer behind us, and never ours.
 void lastref_find_next_dlsym() {
+    if (dlvsym == nullptr) return;
     void* found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     if (found == nullptr) found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");  // x86-64 before 2.34
     lastref_next_dlsym = reinterpret_cast<void* (*)(void*, char const*)>(found);
@@ -81,6 +82,7 @@ void* without_us(void* handle, char const* name, void* caller) {
 using namespace lastref::preload;
 
 bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller) {
+    if (dladdr1 == nullptr) return false;
     if (name[0] == 'I') return lastref::nvtx::is_initialization(name) && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
     if (name[0] == 'P') return python::is_add_pending_call(handle, name);
     if (driver::hooked_name(name)) return handle != RTLD_NEXT || driver::is_before_us(caller);

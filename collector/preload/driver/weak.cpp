@@ -121,7 +121,7 @@ void restore_weak_references() {
     own_range own{};
     if (dl_iterate_phdr(find_own, &own) != 1) return;
     dl_iterate_phdr(visit, &own);
-    dlerror();
+    if (dlerror != nullptr) dlerror();
 }
 
 }  // namespace lastref::preload::driver

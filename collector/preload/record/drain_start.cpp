@@ -34,7 +34,8 @@ bool find_lastref(line& path) {
         return access(given, X_OK) == 0;
     }
     Dl_info info;
-    if (dladdr(reinterpret_cast<void*>(&find_lastref), &info) == 0 || info.dli_fname == nullptr) return false;
+    if (dladdr == nullptr || dladdr(reinterpret_cast<void*>(&find_lastref), &info) == 0 || info.dli_fname == nullptr)
+        return false;
     char folder[4096] = {};
     if (realpath(info.dli_fname, folder) == nullptr) return false;
     if (char* const slash = strrchr(folder, '/')) *slash = 0;

@@ -192,12 +192,14 @@ bool start() {
         if (choose_spool_folder(folder)) copy_text(spool_folder, folder.text());
     }
     if (create_spool()) {
+        rings::prepare();
         stacks::prepare();
         return true;
     }
     line message;
+    char reason[128];
     message << "not recording process " << static_cast<std::uint64_t>(getpid()) << ": the spool cannot be made in "
-            << (spool_folder[0] != 0 ? spool_folder : "any folder") << ": " << strerrordesc_np(errno);
+            << (spool_folder[0] != 0 ? spool_folder : "any folder") << ": " << strerror_r(errno, reason, sizeof reason);
     say(message.text());
     return false;
 }
@@ -205,12 +207,30 @@ bool start() {
 // --- what the trace says of the process
 // -------------------------------------------------------------------------------------
 
+// The program itself and how many arguments it has, as a command line. A title that the program gave itself may hold
+// anything, so the program is named by its file.
+std::size_t without_arguments(char* buffer, std::size_t size, std::size_t length) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < length; ++i) count += buffer[i] == 0 ? 1 : 0;
+    ssize_t const file = readlink("/proc/self/exe", buffer, size);
+    std::size_t at = file > 0 ? static_cast<std::size_t>(file) : 0;
+    if (count < 2) return at;
+    line rest;
+    rest << "[" << count - 1 << (count == 2 ? " argument left out]" : " arguments left out]");
+    if (at + 1 + strlen(rest.text()) > size) return at;
+    buffer[at++] = 0;
+    memcpy(buffer + at, rest.text(), strlen(rest.text()));
+    return at + strlen(rest.text());
+}
+
 void write_texts(thread_ring& r) {
     static char buffer[32768];
     auto const text = [&r](spool::text_kind kind, std::size_t length) { rings::write_text(r, kind, buffer, length); };
     if (ssize_t const length = readlink("/proc/self/exe", buffer, sizeof buffer); length > 0)
         text(spool::text_kind::executable, static_cast<std::size_t>(length));
-    text(spool::text_kind::command_line, read_file("/proc/self/cmdline", buffer, sizeof buffer));
+    std::size_t const given = read_file("/proc/self/cmdline", buffer, sizeof buffer);
+    text(spool::text_kind::command_line,
+         the.options.arguments ? given : without_arguments(buffer, sizeof buffer, given));
     if (getcwd(buffer, sizeof buffer) != nullptr) text(spool::text_kind::working_directory, strlen(buffer));
     rings::write_text(r, spool::text_kind::driver, driver::path(), strlen(driver::path()));
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {

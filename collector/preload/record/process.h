@@ -24,6 +24,7 @@ struct settings {
     bool all_durations = false;  // two stamps for every call
     bool verify_context = false;
     bool python_frames = true;
+    bool arguments = true;  // the values of arguments may stand in the trace
 };
 
 namespace process {

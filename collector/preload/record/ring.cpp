@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 
 #include "collector/nvtx/record.h"
+#include "collector/preload/driver/dlsym.h"
 #include "collector/preload/record/stack.h"
 
 namespace lastref::preload {
@@ -20,6 +22,7 @@ namespace {
 
 pthread_key_t end_of_thread;
 bool key_made = false;
+decltype(&pthread_setspecific) set_specific = nullptr;
 
 std::uint32_t own_tid() {
     return static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -70,8 +73,7 @@ void enter_segment(thread_ring& r, std::uint32_t index) {
 
 void write_thread_name(thread_ring& r) {
     char name[32] = {};
-    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0)
-        write_text(r, spool::text_kind::thread_name, name, strlen(name));
+    if (prctl(PR_GET_NAME, name) == 0) write_text(r, spool::text_kind::thread_name, name, strlen(name));
 }
 
 bool start(thread_ring& r) {
@@ -104,7 +106,7 @@ bool start(thread_ring& r) {
     write_thread_name(r);
     // glibc calls the destructor again for a key that was set again meanwhile, a few rounds long; what a thread records
     // after the last round stays in a segment that the drain takes back when the thread is gone.
-    if (key_made) pthread_setspecific(end_of_thread, &r);
+    if (key_made) set_specific(end_of_thread, &r);
     return true;
 }
 
@@ -116,10 +118,21 @@ void end_thread(void* value) {
     r.slot->state.store(static_cast<std::uint32_t>(spool::thread_state::ended), std::memory_order_release);
 }
 
+// Before glibc 2.34 it is a function of libpthread, which may come later than we do, with the driver at the latest.
+template <class Function>
+Function* of_libpthread(Function* linked, char const* name) {
+    if (linked != nullptr || dlopen == nullptr) return linked;
+    void* const library = dlopen("libpthread.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    return library != nullptr ? reinterpret_cast<Function*>(next_dlsym(library, name)) : nullptr;
+}
+
 }  // namespace
 
 void prepare() {
-    key_made = pthread_key_create(&end_of_thread, end_thread) == 0;
+    if (key_made) return;
+    auto* const create = of_libpthread(pthread_key_create, "pthread_key_create");
+    set_specific = of_libpthread(pthread_setspecific, "pthread_setspecific");
+    key_made = create != nullptr && set_specific != nullptr && create(&end_of_thread, end_thread) == 0;
 }
 
 thread_ring* acquire_slowly(thread_ring& r) {

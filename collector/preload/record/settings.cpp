@@ -76,6 +76,14 @@ bool read_durations(setting_errors& errors) {
     return false;
 }
 
+// Whoever asked for no arguments and misspelt it gets none: a trace with less in it does no harm.
+bool read_arguments(setting_errors& errors) {
+    char const* const value = getenv("LASTREF_ARGS");
+    if (value == nullptr || *value == 0 || strcmp(value, "on") == 0) return true;
+    if (strcmp(value, "off") != 0) complain(errors, "LASTREF_ARGS", value, "it is on or off; off is used");
+    return false;
+}
+
 bool read_flag(char const* name, setting_errors& errors, bool by_default = false) {
     char const* const value = getenv(name);
     if (value == nullptr || *value == 0) return by_default;
@@ -94,6 +102,7 @@ settings read_settings(setting_errors& errors) {
     result.all_durations = read_durations(errors);
     result.verify_context = read_flag("LASTREF_VERIFY", errors);
     result.python_frames = read_flag("LASTREF_PYTHON_FRAMES", errors, true);
+    result.arguments = read_arguments(errors);
     return result;
 }
 

@@ -41,7 +41,12 @@ dlsym:
     popq    %rdi
     .cfi_adjust_cfa_offset -8
     movq    lastref_next_dlsym(%rip), %r11
+    testq   %r11, %r11
+    je      .Lnone
     jmp     *%r11
+.Lnone:                                 // a program without libdl, before glibc 2.34
+    xorl    %eax, %eax
+    ret
 .Lperhaps_python:
     cmpb    $0x79, 1(%rsi)              // 'y'
     jne     .Lpass
