@@ -39,6 +39,7 @@ struct shared {
     std::atomic<std::uint8_t> exit_flags{0};  // spool::flag_after_exit, flag_after_teardown
     // A word that the kernel clears in a forked child (MADV_WIPEONFORK), also after a fork that ran no handlers.
     std::uint64_t const* fork_mark = nullptr;
+    std::atomic<bool> confined{false};  // see record/confine.h
 };
 extern shared the;
 
@@ -64,6 +65,12 @@ void driver_initializing();
 void driver_initialized(int driver_version);
 
 bool in_forked_child();
+
+// The program is about to confine itself: takes ahead of time what recording may need.
+void prepare_confinement();
+inline bool confined() {
+    return the.confined.load(std::memory_order_relaxed);
+}
 
 }  // namespace process
 }  // namespace lastref::preload

@@ -70,6 +70,7 @@ void enter_segment(thread_ring& r, std::uint32_t index) {
 
 void write_thread_name(thread_ring& r) {
     char name[32] = {};
+    if (process::confined()) return;
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0)
         write_text(r, spool::text_kind::thread_name, name, strlen(name));
 }
