@@ -52,6 +52,7 @@ struct report_options {
     std::vector<std::string> saved;  // FORMAT=FILE
     std::optional<double> warm_up;   // seconds
     bool by_range = false;
+    bool check_file = false;
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

@@ -101,7 +101,7 @@ struct trace::contents {
     std::int64_t greatest_event = 0;
     std::optional<statement> stack_head, stack_rows;
 
-    statement prepare(std::string_view sql) const { return {db.get(), sql, path}; }
+    statement prepare(std::string_view sql) const { return {db, sql, path}; }
 
     template <class Id>
     Id id(statement const& row, int column) const {
@@ -312,6 +312,10 @@ void trace::contents::load_audit() {
     while (rows.step())
         audit.push_back(
             {id<process_id>(rows, 0), rows.text(1), rows.integer(2), rows.integer(3), verdict_named(rows.text(4))});
+}
+
+void check_file(std::filesystem::path const& path) {
+    check_file_of(open_for_reading(path), path.string());
 }
 
 trace trace::open(std::filesystem::path const& path) {
