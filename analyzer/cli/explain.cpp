@@ -222,6 +222,7 @@ int report_trace(std::string const& trace, report_options const& options) {
     check(options);
     std::optional<gate::baseline> known;
     if (!options.baseline.empty()) known = earlier_findings(options.baseline, options.symbols, settings_of(options));
+    if (options.check_file) store::check_file(trace);
     explained it(trace, options.symbols, settings_of(options));
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);

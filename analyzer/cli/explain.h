@@ -55,6 +55,7 @@ struct report_options {
     std::optional<double> warm_up;   // seconds
     bool by_range = false;
     bool all_frames = false;
+    bool check_file = false;
 
     std::string fail_on = "warning";
     std::string max_leak_bytes;

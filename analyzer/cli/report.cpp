@@ -23,6 +23,8 @@ void add_report(CLI::App& app, int& status) {
         ->capture_default_str();
     add_reading_options(*command, given->options);
     add_report_options(*command, given->options);
+    command->add_flag("--check-file", given->options.check_file,
+                      "Read all of the trace for damage first, which takes as long as reading it twice");
     command->add_option("-o,--output", given->options.output, "Write the report into a file");
     command->footer(
         "Exit status: 0 clean, 1 something fails, 2 wrong use, 3 the trace cannot be read,\n"

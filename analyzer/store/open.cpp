@@ -1,5 +1,6 @@
 #include "analyzer/store/open.h"
 
+#include "analyzer/store/harden.h"
 #include "analyzer/store/trace.h"
 
 #include <fmt/core.h>
@@ -37,7 +38,7 @@ std::string uri_of(fs::path const& path) {
     return fmt::format("file:{}?{}", percent_encoded(fs::absolute(path).string()), logged ? "mode=ro" : "immutable=1");
 }
 
-void check_file(fs::path const& path) {
+void check_readable(fs::path const& path) {
     std::error_code failed;
     auto const status = fs::status(path, failed);
     if (!fs::exists(status)) throw error(failure::missing, fmt::format("{}: no such file", path.string()));
@@ -76,20 +77,37 @@ void check_version(sqlite3* db, std::string const& file) {
     if (version < 1) throw damaged(file, "no schema version");
 }
 
+// What the longest statement of ours does is a few dozen steps a row, and a row takes a few dozen bytes.
+std::uint64_t budget_for(fs::path const& path) {
+    std::error_code failed;
+    auto const size = fs::file_size(path, failed);
+    return 100'000'000 + 64 * (failed ? 0 : std::uint64_t{size});
+}
+
 }  // namespace
 
+void check_file_of(database const& db, std::string const& file) {
+    statement rows(db.get(), "PRAGMA quick_check(1)", file);
+    if (!rows.step()) throw damaged(file, "quick_check says nothing");
+    if (auto const found = rows.text(0); found != "ok") throw damaged(file, found);
+}
+
 database open_for_reading(fs::path const& path) {
-    check_file(path);
+    check_readable(path);
     std::string const file = path.string();
     sqlite3* raw = nullptr;
     // One thread at a time uses a trace; the mutex that each column access would take costs as much as the access.
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int const code = sqlite3_open_v2(uri_of(path).c_str(), &raw, flags, nullptr);
-    database db(raw);
+    auto const budget = std::make_shared<step_budget>();
+    database db(raw, close_database{budget});
     if (code != SQLITE_OK)
         throw error(failure::unreadable, fmt::format("{}: cannot be opened ({})", file, sqlite3_errstr(code)));
     sqlite3_busy_timeout(raw, 5000);
+    harden(raw, *budget);
+    budget->most = budget_for(path);
     check_version(raw, file);
+    check_tables(raw, file);
     return db;
 }
 

@@ -5,23 +5,39 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 namespace lastref::store {
 namespace {
 
+// Pragmas whose argument says what is asked about; of all others it is a new value.
+bool asks_about_something(char const* pragma) {
+    constexpr char const* asking[] = {"table_info",       "table_xinfo",      "table_list",  "index_list",
+                                      "index_info",       "index_xinfo",      "quick_check", "integrity_check",
+                                      "foreign_key_list", "foreign_key_check"};
+    return std::any_of(std::begin(asking), std::end(asking),
+                       [&](auto const* one) { return sqlite3_stricmp(one, pragma) == 0; });
+}
+
 // The file is open read-only already; this keeps statements from reaching other files (ATTACH) and from changing how
 // this one is read, and gives one message for all of them.
-int only_reading(void* refused, int action, char const*, char const*, char const*, char const*) {
+int only_reading(void* refused, int action, char const* name, char const* value, char const*, char const*) {
     switch (action) {
         case SQLITE_SELECT:
         case SQLITE_READ:
         case SQLITE_FUNCTION:
         case SQLITE_RECURSIVE:
-        case SQLITE_PRAGMA:  // settings are checked by sqlite3_stmt_readonly; table_info and its like are wanted
             return SQLITE_OK;
+        case SQLITE_PRAGMA:
+            if (value == nullptr || asks_about_something(name)) return SQLITE_OK;
+            break;
         default:
-            *static_cast<bool*>(refused) = true;
-            return SQLITE_DENY;
+            break;
     }
+    *static_cast<bool*>(refused) = true;
+    return SQLITE_DENY;
 }
 
 error refused_statement(std::string_view text) {
@@ -71,6 +87,7 @@ void query(std::filesystem::path const& path, std::string const& sql,
            std::function<void(std::vector<std::string> const&)> const& header,
            std::function<void(std::vector<value> const&)> const& row) {
     auto const db = open_for_reading(path);
+    db.get_deleter().budget->most = 0;  // the user's own statement runs for as long as the user lets it
     auto const prepared = prepare_reading(db.get(), path.string(), sql);
     int const columns = sqlite3_column_count(prepared.get());
     std::vector<std::string> names;

@@ -23,6 +23,11 @@ statement::statement(sqlite3* db, std::string_view sql, std::string file) : file
     handle_.reset(raw);
 }
 
+statement::statement(database const& db, std::string_view sql, std::string file)
+    : statement(db.get(), sql, std::move(file)) {
+    budget_ = db.get_deleter().budget.get();
+}
+
 void statement::bind(int parameter, std::int64_t value) {
     sqlite3_bind_int64(handle_.get(), parameter, value);
 }
@@ -30,15 +35,18 @@ void statement::bind(int parameter, std::int64_t value) {
 // SQLite begins again from the first row when a finished statement is stepped once more; here the end stays the end.
 bool statement::step() {
     if (done_) return false;
+    if (budget_ != nullptr && !running_) budget_->used = 0;
+    running_ = true;
     int const code = sqlite3_step(handle_.get());
     if (code == SQLITE_ROW) return true;
     done_ = code == SQLITE_DONE;
     if (done_) return false;
+    if (code == SQLITE_INTERRUPT) throw damaged(file_, "reading it does not come to an end");
     throw damaged(file_, sqlite3_errmsg(sqlite3_db_handle(handle_.get())));
 }
 
 void statement::reset() {
-    done_ = false;
+    done_ = running_ = false;
     sqlite3_reset(handle_.get());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/store/error.h"
+#include "analyzer/store/harden.h"
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@ namespace lastref::store {
 
 struct close_database {
     void operator()(sqlite3* db) const;
+    std::shared_ptr<step_budget> budget;  // of the connection
 };
 struct finalize_statement {
     void operator()(sqlite3_stmt* prepared) const;
@@ -27,6 +29,8 @@ using database = std::unique_ptr<sqlite3, close_database>;
 class statement {
   public:
     statement(sqlite3* db, std::string_view sql, std::string file);
+    // What it may do from its first step to its last is bounded by what is in the file.
+    statement(database const& db, std::string_view sql, std::string file);
 
     void bind(int parameter, std::int64_t value);
     bool step();  // false at the end, and from then on until reset()
@@ -45,6 +49,8 @@ class statement {
   private:
     std::unique_ptr<sqlite3_stmt, finalize_statement> handle_;
     std::string file_;
+    step_budget* budget_ = nullptr;
+    bool running_ = false;
     bool done_ = false;
     bool trusted_ = false;
 };

@@ -105,7 +105,7 @@ struct trace::contents {
     std::int64_t greatest_event = 0;
     std::optional<statement> stack_head, stack_rows;
 
-    statement prepare(std::string_view sql) const { return {db.get(), sql, path}; }
+    statement prepare(std::string_view sql) const { return {db, sql, path}; }
 
     template <class Id>
     Id id(statement const& row, int column) const {
@@ -325,6 +325,10 @@ void trace::contents::load_audit() {
     for (auto& each : audit)
         if (auto const known = callers.find({each.process, each.symbol}); known != callers.end())
             each.callers = known->second;
+}
+
+void check_file(std::filesystem::path const& path) {
+    check_file_of(open_for_reading(path), path.string());
 }
 
 trace trace::open(std::filesystem::path const& path) {

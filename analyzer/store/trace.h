@@ -16,6 +16,9 @@ namespace lastref::store {
 inline constexpr std::int64_t application_id = 0x4c524546;  // "LREF"
 inline constexpr std::int64_t newest_schema = 1;            // PRAGMA user_version that this build reads
 
+// Reads the whole file for damage, which opening a trace does not; throws `error` where there is some.
+void check_file(std::filesystem::path const& path);
+
 // All events in the order of their ids, a batch at a time. Must not outlive its trace.
 class event_reader {
   public:

@@ -22,6 +22,7 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds between_progress{200};
+constexpr milliseconds between_looks{50};
 
 void block_all_signals() {
     sigset_t all;
@@ -46,6 +47,10 @@ void let_go_of_terminal() {
     for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
     if (null > 2) close(null);
 }
+
+constexpr char const heirs_note[] =
+    "a process that the program left behind was still running when recording ended, with the driver loaded: what it "
+    "calls later is not recorded";
 
 drain_message make_message(drain_message::kind what, std::string const& text = {}) {
     drain_message message{};
@@ -74,7 +79,18 @@ class recorder_control final : public drain_control {
 
     bool more_may_come() override {
         listen();
-        return !ended_ && !(recorder_gone_ && kill(settings_.program, 0) != 0);
+        if (recorder_gone_ && !ended_) return kill(settings_.program, 0) == 0;
+        return !ended_ || (!out_of_patience() && heirs());
+    }
+
+    // A process that the program has left behind, with the driver in it, may yet call: a daemon does so once it has
+    // made itself one.
+    bool heirs() {
+        if (clock::now() >= looked_for_heirs_ + between_looks) {
+            heirs_ = any_may_spool_to(settings_.folder);
+            looked_for_heirs_ = clock::now();
+        }
+        return heirs_;
     }
 
     bool out_of_patience() override { return hurry_ || (ended_ && clock::now() > *ended_ + settings_.grace); }
@@ -116,6 +132,8 @@ class recorder_control final : public drain_control {
     std::optional<clock::time_point> ended_;
     clock::time_point told_;
     exit_result exit_;
+    clock::time_point looked_for_heirs_{};
+    bool heirs_ = false;
     bool hurry_ = false;
     bool recorder_gone_ = false;
 };
@@ -151,6 +169,7 @@ void drain_for_recorder(trace_claim& claim, drain_settings const& settings, int 
         tell(to, make_message(drain_message::kind::ready));
         recorder_control control(from, to, settings);
         drain_outcome const outcome = drain_all(settings.folder, {}, trace, control);
+        if (control.heirs() && outcome.counts.unfinished == 0) trace.add_note(heirs_note);
         tell(to, report(outcome, trace));
         // Where the recorder is gone, nobody else removes the folder; it stays if something is left in it.
         remove_spool_folder(settings.folder);

@@ -1,6 +1,7 @@
 #include "collector/drain/import.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,12 +80,29 @@ import_result run_import(trace_claim& claim, fs::path const& folder, std::vector
     return {false, drain_all(folder, spools, trace, control)};
 }
 
+// A trace may come from anybody, and what it names is read and removed: so only what a recorder of ours can have left,
+// spools of our own in a folder that nobody else may enter.
+bool is_left_by_us(fs::path const& spool) {
+    struct stat file, folder;
+    return spool.extension() == ".spool" && lstat(spool.c_str(), &file) == 0 && S_ISREG(file.st_mode) &&
+           file.st_uid == geteuid() && lstat(spool.parent_path().c_str(), &folder) == 0 && S_ISDIR(folder.st_mode) &&
+           folder.st_uid == geteuid() && (folder.st_mode & 077) == 0;
+}
+
+bool is_of_this_host(database const& db) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    statement query(db, "SELECT value FROM meta WHERE key = 'host'");
+    return query.next() && query.text(0) == host;
+}
+
 // What a trace says about spools that are not in it yet.
 std::vector<fs::path> left_over(fs::path const& path) {
     std::vector<fs::path> spools;
     database db(path);
+    db.forbid_views();
     statement application(db, "PRAGMA application_id");
-    if (!application.next() || application.integer(0) != trace_application_id) return spools;
+    if (!application.next() || application.integer(0) != trace_application_id || !is_of_this_host(db)) return spools;
     statement query(db, "SELECT spool FROM process WHERE spool IS NOT NULL");
     while (query.next()) spools.emplace_back(query.text(0));
     statement folder(db, "SELECT value FROM meta WHERE key = 'spool_folder'");
@@ -92,13 +110,14 @@ std::vector<fs::path> left_over(fs::path const& path) {
         auto const more = spools_at(folder.text(0));
         spools.insert(spools.end(), more.begin(), more.end());
     }
-    std::erase_if(spools, [](fs::path const& spool) { return access(spool.c_str(), R_OK) != 0; });
+    std::erase_if(spools, [](fs::path const& spool) { return !is_left_by_us(spool); });
     return spools;
 }
 
 // Empty for what is no trace.
 std::string state_of(fs::path const& path) {
     database db(path);
+    db.forbid_views();
     statement query(db, "SELECT value FROM meta WHERE key = 'state'");
     return query.next() ? query.text(0) : std::string();
 }
@@ -164,6 +183,7 @@ drain_outcome drain_detached(fs::path const& folder, fs::path const& trace, std:
     drain_outcome outcome;
     {
         trace_file file(claim);
+        file.set_meta("state", "recording");
         file.set_meta("spool_folder", fs::absolute(folder).string());
         detached_control control(folder, pid);
         outcome = drain_all(folder, {}, file, control);

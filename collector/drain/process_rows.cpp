@@ -137,13 +137,17 @@ void process_rows::load_contexts() {
 std::optional<context_id> process_rows::context(std::uint16_t index) {
     if (index == 0) return std::nullopt;
     if (index > contexts_.size()) {
-        if (index >= file_.header().contexts_used.load(std::memory_order_acquire) || index >= spool::max_contexts)
+        if (index >= file_.header().contexts_used.load(std::memory_order_acquire) || index >= spool::max_contexts) {
+            writer_.add_loss(id_, loss::damaged_records, 1);
             return std::nullopt;
+        }
         while (contexts_.size() < index) {
             context_facts const facts = read_context(file_.header(), contexts_.size() + 1);
             contexts_.push_back(writer_.add_context(id_, facts.handle, facts.device, facts.kind));
         }
     }
+    if (named_.size() <= index) named_.resize(index + std::size_t{1});
+    named_[index] = true;
     return contexts_[index - 1u];
 }
 
@@ -231,10 +235,19 @@ void process_rows::write_state(std::int64_t last_time) {
     if (std::uint64_t const version = file_.header().driver_version) driver_version(bounded(version));
 }
 
+// A context that calls name has a handle, unless that page of the spool was lost.
+std::uint64_t process_rows::contexts_lost() const {
+    std::uint64_t lost = 0;
+    for (std::size_t i = 1; i < named_.size() && i < spool::max_contexts; ++i)
+        lost += named_[i] && file_.header().contexts[i].handle.load(std::memory_order_acquire) == 0;
+    return lost;
+}
+
 void process_rows::finish(process_end end, std::int64_t last_time, exit_result const& exit) {
     write_state(last_time);
     writer_.set_loss(id_, loss::processes_unfinished, 0);
     writer_.add_loss(id_, loss::unreadable_segments, file_.segments_missing());
+    writer_.add_loss(id_, loss::damaged_records, contexts_lost());
     set("end", end_name(end));
     if (exit.status) set("exit_status", *exit.status);
     if (exit.signal) set("exit_signal", *exit.signal);

@@ -53,6 +53,7 @@ class process_rows {
     void load_contexts();
     void refresh_contexts();
     void environment(std::string const& setting);
+    std::uint64_t contexts_lost() const;
     void write_losses();
     void write_unhooked();
     void write_state(std::int64_t last_time);
@@ -67,6 +68,7 @@ class process_rows {
     bool found_ = false;
     std::optional<stack_table> stacks_;
     std::vector<context_id> contexts_;  // of table index 1, 2 …
+    std::vector<bool> named_;           // by table index: a call is in this context
 };
 
 // Arguments separated by NUL, as one would type them into a shell.

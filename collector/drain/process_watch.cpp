@@ -49,7 +49,31 @@ std::optional<std::uint32_t> find_in_other_namespaces(std::uint64_t inode) {
     return std::nullopt;
 }
 
+std::string read_whole(std::string const& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream all;
+    all << file.rdbuf();
+    return all.str();
+}
+
+bool has_variable(std::string const& environment, std::string const& variable) {
+    std::size_t const at = environment.find(variable + '\0');
+    return at == 0 || (at != std::string::npos && environment[at - 1] == '\0');
+}
+
 }  // namespace
+
+bool any_may_spool_to(std::filesystem::path const& folder) {
+    std::error_code failed;
+    std::string const variable = "LASTREF_SPOOL_DIR=" + folder.string();
+    for (auto const& entry : std::filesystem::directory_iterator("/proc", failed)) {
+        if (std::strtoul(entry.path().filename().c_str(), nullptr, 10) == 0) continue;
+        if (has_variable(read_whole(entry.path() / "environ"), variable) &&
+            read_whole(entry.path() / "maps").find("/libcuda.so") != std::string::npos)
+            return true;
+    }
+    return false;
+}
 
 std::optional<process_stat> read_process_stat(std::uint32_t pid) {
     std::ifstream file(proc_path(pid, "stat"));

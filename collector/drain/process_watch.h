@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,9 @@ struct process_stat {
     std::uint64_t start_stack;  // where its stack begins, another place after every exec; 0 where that is not told
 };
 std::optional<process_stat> read_process_stat(std::uint32_t pid);
+// Is there a process whose environment names this folder for its spools, and which has the driver loaded? It may have
+// no spool yet: a forked child makes one at its first call.
+bool any_may_spool_to(std::filesystem::path const& folder);
 // The name that the thread has now; empty where it is gone.
 std::optional<std::string> read_thread_name(std::uint32_t pid, std::uint32_t tid);
 // True where that can't be found out.

@@ -219,6 +219,9 @@ void spool_drain::read_what_is_left() {
 
 bool spool_drain::is_stray(std::uint32_t index, spool::segment_header const& segment) const {
     if (segment.serial == 0 || segment.committed.load(std::memory_order_acquire) < 2) return false;
+    // A drain that was killed while it moved a segment has left the original behind: of a thread that has been read to
+    // its end nothing is lost.
+    if (finished_.contains(segment.thread_serial)) return false;
     if (index < entered_.size() && entered_[index] == segment.serial) return false;
     if (auto const known = threads_.find(segment.thread_serial); known != threads_.end())
         return segment.serial > known->second->place().segment_serial;
@@ -516,6 +519,7 @@ void spool_drain::committed() {
     }
     for (std::uint64_t const serial : gone) {
         release_slot(*threads_.at(serial));
+        finished_.insert(serial);
         threads_.erase(serial);
     }
     // Most processes record little; a thread of their own is for those that do not.

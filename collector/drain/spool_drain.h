@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "collector/drain/clock_map.h"
@@ -131,8 +132,9 @@ class spool_drain final : private record_sink {
     std::unordered_map<std::uint64_t, thread_progress> earlier_;  // by thread serial, from the trace
     std::unordered_map<std::int64_t, std::vector<thread_drain::open_call>> earlier_open_;  // by thread row
     std::unordered_map<std::uint64_t, std::unique_ptr<thread_drain>> threads_;             // by thread serial
-    std::vector<std::uint64_t> entered_;  // serial last entered, by segment
-    std::vector<stray> strays_;           // not read yet, in reverse order
+    std::unordered_set<std::uint64_t> finished_;  // serials of threads that are read to their end and forgotten
+    std::vector<std::uint64_t> entered_;          // serial last entered, by segment
+    std::vector<stray> strays_;                   // not read yet, in reverse order
     std::vector<waiting_record> waiting_;
     std::deque<spool::call_record> in_flight_;
     std::optional<spool::phase> last_phase_;

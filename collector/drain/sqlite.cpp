@@ -1,5 +1,8 @@
 #include "collector/drain/sqlite.h"
 
+#include <initializer_list>
+#include <utility>
+
 namespace lastref::drain {
 namespace {
 
@@ -15,7 +18,17 @@ database::database(std::filesystem::path const& path) {
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
     handle_.reset(handle);
     if (code != SQLITE_OK) fail(handle, code);
+    // A trace that is gone on with may have been made by somebody else: no trigger runs, and nothing in its schema can
+    // do more than compute.
+    for (auto const& [what, value] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}})
+        sqlite3_db_config(handle, what, value, static_cast<int*>(nullptr));
     sqlite3_busy_timeout(handle, 10'000);
+}
+
+void database::forbid_views() {
+    sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, static_cast<int*>(nullptr));
 }
 
 void database::execute(std::string const& sql) {

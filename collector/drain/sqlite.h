@@ -30,6 +30,8 @@ class database {
 
     sqlite3* handle() const { return handle_.get(); }
     void execute(std::string const& sql);
+    // From now on: what is read as a table must be one. A view in its place may never end.
+    void forbid_views();
     std::int64_t last_row() const { return sqlite3_last_insert_rowid(handle()); }
 
   private:

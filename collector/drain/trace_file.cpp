@@ -138,6 +138,7 @@ std::int64_t trace_file::pragma(char const* name) {
 }
 
 void trace_file::check_schema(std::filesystem::path const& path) {
+    db_->forbid_views();
     if (pragma("application_id") != trace_application_id) unreadable(path, "is not a trace of lastref");
     if (pragma("user_version") > trace_version) unreadable(path, "was written by a newer version of lastref");
     if (pragma("user_version") < trace_version) unreadable(path, "was never completed");
@@ -159,6 +160,10 @@ void trace_file::set_meta(std::string const& key, std::string const& value) {
 
 void trace_file::set_meta(std::string const& key, std::int64_t value) {
     statement(*db_, "INSERT OR REPLACE INTO meta VALUES (?, ?)")(std::string_view(key), value);
+}
+
+void trace_file::add_note(std::string const& text) {
+    statement(*db_, "INSERT INTO note VALUES (NULL, ?)")(std::string_view(text));
 }
 
 void trace_file::remove_meta(std::string const& key) {

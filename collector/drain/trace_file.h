@@ -72,6 +72,7 @@ class trace_file {
     std::string meta(std::string const& key);
     void set_meta(std::string const& key, std::string const& value);
     void set_meta(std::string const& key, std::int64_t value);
+    void add_note(std::string const& text);
     void remove_meta(std::string const& key);
 
     // Sets the times that all others count from, in a trace that has none yet.

@@ -40,6 +40,7 @@ std::size_t texts_used = 0;
 
 bool have_texts() {
     if (texts != nullptr) return true;
+    if (preload::process::confined()) return false;
     void* const memory =
         mmap(nullptr, texts_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;

@@ -120,6 +120,8 @@ spool_file::~spool_file() {
 
 std::uint32_t spool_file::segments() {
     std::uint32_t const promised = header().segments.load(std::memory_order_acquire);
+    // Of a process that is gone everything counts that lies there, whatever the header says: it may have been damaged.
+    if (!writable()) return static_cast<std::uint32_t>((mapped_ - segment_offset(0)) / segment_size);
     auto const held = [this](std::size_t size) { return (std::min(size, mapped_) - segment_offset(0)) / segment_size; };
     std::size_t size = shared_->file_size.load(std::memory_order_relaxed);
     if (struct stat status; promised > held(size) && fstat(fd_, &status) == 0) {
@@ -130,7 +132,8 @@ std::uint32_t spool_file::segments() {
 }
 
 std::uint32_t spool_file::segments_missing() {
-    return header().segments.load(std::memory_order_acquire) - segments();
+    std::uint32_t const promised = header().segments.load(std::memory_order_acquire), held = segments();
+    return promised > held ? promised - held : 0;
 }
 
 segment_header* spool_file::segment(std::uint32_t index) {

@@ -199,6 +199,87 @@ class Readers(Case):
         self.assert_one_line(done.stderr, "not-there.spool")
 
 
+class Strangers(Case):
+    """Traces that somebody else made: what they name is not touched, and what their schema would do is not done."""
+
+    def setUp(self):
+        super().setUp()
+        self.recorded(workload("way_dlsym"))
+        self.spools = self.path("lastref-private", folder=True)
+        os.chmod(self.spools, 0o700)
+        done = self.run_program(workload("way_dlsym"), env={"LD_PRELOAD": PRELOAD, "LASTREF_SPOOL_DIR": self.spools})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.spool,) = (os.path.join(self.spools, name) for name in os.listdir(self.spools))
+
+    def change(self, *statements):
+        with sqlite3.connect(self.trace) as base:
+            for sql in ("UPDATE meta SET value = 'unfinished' WHERE key = 'state'", *statements):
+                base.execute(sql)
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('spool_folder', ?)", (self.spools,))
+        base.close()
+
+    def processes_after_report(self):
+        self.lastref("report", self.trace)
+        return len(self.open_trace().processes())
+
+    def test_left_over_spools_of_ours_are_taken(self):
+        self.change()
+        self.assertEqual(self.processes_after_report(), 2)
+        self.assertFalse(os.path.exists(self.spool))
+
+    def test_traces_of_another_machine_name_nothing(self):
+        self.change("UPDATE meta SET value = 'elsewhere.example' WHERE key = 'host'")
+        self.assertEqual(self.processes_after_report(), 1)
+        self.assertTrue(os.path.exists(self.spool))
+
+    def test_folders_that_others_may_enter_are_not_touched(self):
+        self.change()
+        os.chmod(self.spools, 0o755)
+        self.assertEqual(self.processes_after_report(), 1)
+        self.assertTrue(os.path.exists(self.spool))
+
+    def test_links_are_not_followed(self):
+        self.change()
+        os.rename(self.spool, self.path("real"))
+        os.symlink(self.path("real"), self.spool)
+        self.assertEqual(self.processes_after_report(), 1)
+        self.assertTrue(os.path.exists(self.path("real")))
+
+    def test_triggers_do_not_run(self):
+        self.change("CREATE TRIGGER bait AFTER INSERT ON event BEGIN DELETE FROM kind; END",
+                    "CREATE TRIGGER more AFTER UPDATE ON meta BEGIN INSERT INTO note VALUES (NULL, 'the trigger ran'); END")
+        self.assertEqual(self.processes_after_report(), 2)
+        trace = self.open_trace()
+        self.assertEqual(trace.column("SELECT text FROM note WHERE text LIKE '%trigger%'"), [])
+        self.assertGreater(trace.one("SELECT count(*) FROM kind"), 50)
+
+    def test_a_view_without_an_end_for_a_table(self):
+        self.change()
+        with sqlite3.connect(self.trace) as base:
+            base.execute("ALTER TABLE meta RENAME TO meta_before")
+            base.execute("CREATE VIEW meta (key, value) AS WITH RECURSIVE n (k, v) AS (SELECT 'state', 'recording' UNION ALL "
+                         "SELECT k, v FROM n) SELECT k, v FROM n WHERE k = 'none'")
+        base.close()
+        done = self.lastref("report", self.trace, timeout=30)
+        self.assertEqual(done.returncode, UNREADABLE, done.stderr)
+        self.assert_one_line(done.stderr, "meta")
+
+    def test_check_file(self):
+        done = self.lastref("report", self.trace, "--check-file", "--fail-on", "none")
+        self.assertEqual(done.returncode, CLEAN, done.stderr)
+        with sqlite3.connect(self.trace) as base:
+            base.execute("CREATE TABLE later (text)")
+            base.execute("INSERT INTO later VALUES (hex(zeroblob(20000)))")
+        base.close()
+        with open(self.trace, "r+b") as file:
+            file.seek(-4096, os.SEEK_END)
+            file.write(b"\xff" * 6)
+        self.assertEqual(self.lastref("report", self.trace, "--fail-on", "none").returncode, CLEAN)
+        done = self.lastref("report", self.trace, "--check-file", "--fail-on", "none")
+        self.assertEqual(done.returncode, UNREADABLE, done.stderr)
+        self.assert_one_line(done.stderr, "damaged")
+
+
 class Settings(Case):
     """LASTREF_* variables with nonsense in them: said once in the trace, the program runs, everything is recorded."""
 

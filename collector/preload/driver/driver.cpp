@@ -97,9 +97,25 @@ bool learn_module(link_map const* driver) {
     return handle != nullptr;
 }
 
+// Second copies that were seen before there was a trace to count them in.
+std::atomic<std::uint32_t> copies_before_recording{0};
+
+void count_copy() {
+    if (process::the.header != nullptr)
+        process::count(spool::loss::second_driver);
+    else
+        copies_before_recording.fetch_add(1, std::memory_order_relaxed);
+}
+
 // Is this a second copy of the driver? Calls into it cannot be told from the first one's, so they are passed by.
 void check_copy(link_map const* module) {
-    if (strcmp(module->l_name, driver_path) != 0) process::count(spool::loss::second_driver);
+    if (strcmp(module->l_name, driver_path) != 0) count_copy();
+}
+
+// Loaded by dlmopen, it is a copy beside the one that our wrappers call, whether that is loaded yet or not.
+bool is_in_another_namespace(link_map* module) {
+    Lmid_t space = LM_ID_BASE;
+    return dlinfo(module, RTLD_DI_LMID, &space) == 0 && space != LM_ID_BASE;
 }
 
 }  // namespace
@@ -121,7 +137,9 @@ void learn_from(void* address) {
     link_map* map = nullptr;
     if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return;
     if (!is_driver(map->l_name)) return;
-    if (learning.load(std::memory_order_acquire) == progress::learned)
+    if (is_in_another_namespace(map))
+        count_copy();
+    else if (learning.load(std::memory_order_acquire) == progress::learned)
         check_copy(map);
     else
         learn_module(map);
@@ -138,6 +156,11 @@ bool find_loaded() {
         dlclose(handle);
     }
     return learning.load(std::memory_order_acquire) == progress::learned;
+}
+
+void count_earlier_copies() {
+    if (std::uint32_t const copies = copies_before_recording.exchange(0, std::memory_order_relaxed); copies != 0)
+        process::count(spool::loss::second_driver, copies);
 }
 
 char const* path() {

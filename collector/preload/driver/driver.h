@@ -43,6 +43,8 @@ void* get_proc_address(int version);
 void learn_from(void* address_in_driver);
 // Learns it if it is loaded, without loading it.
 bool find_loaded();
+// Counts what was seen of second copies before there was a trace to count it in.
+void count_earlier_copies();
 char const* path();
 
 // What a wrapper returns when the program calls an entry point that this driver lacks (it cannot have got it from us,

@@ -16,12 +16,15 @@ extern "C" {
 
 void* (*lastref_next_dlsym)(void*, char const*) = nullptr;
 
-// Asked for with a version, so that it is glibc's dlsym, or that of an interposer behind us, and never ours.
+// Asked for with a version, so that it is glibc's dlsym and never ours; that one then is asked for the next without a
+// version, which an interposer behind us has as well.
 void lastref_find_next_dlsym() {
     if (dlvsym == nullptr) return;
+    using function = void* (*)(void*, char const*);
     void* found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     if (found == nullptr) found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");  // x86-64 before 2.34
-    lastref_next_dlsym = reinterpret_cast<void* (*)(void*, char const*)>(found);
+    void* const next = found != nullptr ? reinterpret_cast<function>(found)(RTLD_NEXT, "dlsym") : nullptr;
+    lastref_next_dlsym = reinterpret_cast<function>(next != nullptr ? next : found);
 }
 
 LASTREF_HIDDEN bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller);

@@ -32,6 +32,7 @@ pair* at(std::uint32_t index) {
 
 bool back_chunk(std::uint32_t number) {
     if (chunks[number].load(std::memory_order_acquire) != nullptr) return true;
+    if (process::confined()) return false;
     void* const memory =
         mmap(nullptr, sizeof(pair) * pairs_in_chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;
@@ -116,7 +117,7 @@ std::atomic<std::uint32_t>* interned = nullptr;  // index + 1 of the pair, 0 = f
 
 std::atomic<std::uint32_t>* table() {
     auto* known = __atomic_load_n(&interned, __ATOMIC_ACQUIRE);
-    if (known != nullptr) return known;
+    if (known != nullptr || process::confined()) return known;
     std::size_t const size = sizeof(std::atomic<std::uint32_t>) * interned_size;
     void* const memory =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -17,12 +17,14 @@
 #include "collector/nvtx/injection.h"
 #include "collector/nvtx/record.h"
 #include "collector/preload/arch/clock.h"
+#include "collector/preload/driver/bound_past.h"
 #include "collector/preload/driver/dlsym.h"
 #include "collector/preload/driver/driver.h"
 #include "collector/preload/driver/weak.h"
 #include "collector/preload/hooks/api_table.h"
 #include "collector/preload/python/interpreter_phases.h"
 #include "collector/preload/python/watch.h"
+#include "collector/preload/record/confine.h"
 #include "collector/preload/record/drain_start.h"
 #include "collector/preload/record/module.h"
 #include "collector/preload/record/python_frames.h"
@@ -50,6 +52,11 @@ std::atomic<bool> initialized{false};
 std::atomic<bool> expecting_driver{false};
 // After the file could not grow: that many segments are not asked for, so that a full disk costs no system calls.
 std::atomic<int> growth_pause{0};
+pid_t own_pid = 0;  // of the process whose memory this is; a child of vfork shares it
+
+// What a process that confines itself gets ahead of time: 16 MiB, a quarter of a million records.
+constexpr std::uint32_t spare_segments = 256;
+constexpr std::uint32_t spare_thread_slots = 1024;
 
 // Has this process used a segment before? One bit each; 4 GiB of spool are 65536 segments.
 std::atomic<std::uint64_t> used_before[1024];
@@ -115,6 +122,7 @@ void* map_spool(int fd, std::uint64_t& bytes) {
     if (ftruncate(fd, static_cast<off_t>(spool::header_bytes + spool::thread_slots_bytes)) != 0) return MAP_FAILED;
     // The whole spool is mapped once, beyond the end of the file: growing it then needs no new mapping. Under a limit
     // on address space a smaller spool must do.
+    errno = EFBIG;
     for (; bytes >= (std::uint64_t{4} << 20); bytes /= 2) {
         void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (base != MAP_FAILED) return base;
@@ -175,23 +183,31 @@ bool create_spool() {
     return true;
 }
 
+// A folder of our own choice goes with its drain. A daemon makes its first call when that of its parents has ended
+// already: it gets a drain of its own.
+bool create_spool_somewhere() {
+    bool const inherited = spool_folder[0] != 0;
+    if (inherited && create_spool()) return true;
+    if (inherited && (errno != ENOENT || getenv("LASTREF_SPOOL_DIR") != nullptr)) return false;
+    line folder;
+    spool_folder[0] = 0;
+    if (choose_spool_folder(folder)) copy_text(spool_folder, folder.text());
+    return create_spool();
+}
+
 bool forbidden() {
     char const* const value = getenv("LASTREF_DISABLE");
     return getauxval(AT_SECURE) != 0 || (value != nullptr && strcmp(value, "1") == 0);
 }
 
 bool start() {
-    if (forbidden() || !make_fork_page()) return false;
+    if (forbidden() || confined() || !make_fork_page()) return false;
     *fork_page = fork_generation;
     clock_in_use = arch::counter_is_constant() ? spool::clock_kind::tsc : spool::clock_kind::monotonic_ns;
     complaints.count = 0;
     the.options = read_settings(complaints);
     for (int i = 0; i < complaints.count; ++i) say(complaints.text[i]);
-    if (spool_folder[0] == 0) {
-        line folder;
-        if (choose_spool_folder(folder)) copy_text(spool_folder, folder.text());
-    }
-    if (create_spool()) {
+    if (create_spool_somewhere()) {
         rings::prepare();
         stacks::prepare();
         return true;
@@ -245,6 +261,7 @@ void write_texts(thread_ring& r) {
 // ----------------------------------------------------------------------------------------------------------
 
 void forget_parent() {
+    own_pid = getpid();
     rings::abandon();
     the.base = nullptr;  // not mapped in the child (MADV_DONTFORK)
     the.header = nullptr;
@@ -264,7 +281,13 @@ void forget_parent() {
 }
 
 bool recording() {
-    return the.current.load(std::memory_order_acquire) == state::recording && *fork_page == fork_generation;
+    return fork_page != nullptr && the.current.load(std::memory_order_acquire) == state::recording &&
+           *fork_page == fork_generation;
+}
+
+// A child of a confined process can make no spool of its own.
+void note_child() {
+    if (confined() && recording()) count(spool::loss::fork_unrecorded);
 }
 
 void take_last_clock() {
@@ -283,6 +306,7 @@ void note_interpreter() {
 void at_exit_before_driver() {
     if (!recording()) return;
     note_interpreter();
+    driver::count_bound_past();
     rings::write_phase(spool::phase::exit_begin);
     the.exit_flags.fetch_or(spool::flag_after_exit, std::memory_order_relaxed);
     take_last_clock();
@@ -298,9 +322,11 @@ void at_exit_after_driver() {
 
 [[gnu::constructor]] void loaded() {
     lastref_find_next_dlsym();
+    lastref_find_next_confining();
+    own_pid = getpid();
     driver::restore_weak_references();
     rings::prepare();
-    pthread_atfork(nullptr, nullptr, forget_parent);
+    pthread_atfork(nullptr, note_child, forget_parent);
     if (!forbidden()) {
         nvtx::prepare();
         python::prepare();
@@ -343,6 +369,7 @@ bool ensure_recording() {
 void introduce(thread_ring& r) {
     if (introduced.exchange(true, std::memory_order_acq_rel)) return;
     write_texts(r);
+    driver::count_earlier_copies();
     ranges::introduce(r);
 }
 
@@ -369,8 +396,9 @@ std::uint32_t grow_file() {
         growth_pause.fetch_sub(1, std::memory_order_relaxed);
         return spool::no_segment;
     }
-    std::uint32_t const index = with_spool_file(
-        [](int fd) { return fd < 0 ? spool::no_segment : spool::grow(the.base, fd, the.header->max_bytes); });
+    std::uint32_t const index = confined() ? spool::no_segment : with_spool_file([](int fd) {
+        return fd < 0 ? spool::no_segment : spool::grow(the.base, fd, the.header->max_bytes);
+    });
     if (index == spool::no_segment) {
         growth_pause.store(1000, std::memory_order_relaxed);
         count(spool::loss::spool_unavailable);
@@ -389,7 +417,7 @@ bool first_use(std::uint32_t index) {
 std::uint32_t take_segment() {
     std::uint32_t index = spool::pop_free(the.base);
     if (index == spool::no_segment) index = grow_file();
-    if (index == spool::no_segment || !first_use(index)) return index;
+    if (index == spool::no_segment || !first_use(index) || confined()) return index;
     // Not in this process's page table yet: one call instead of a page fault every 64 records.
     madvise(segment(index), spool::segment_size, MADV_POPULATE_WRITE);
     return index;
@@ -397,6 +425,7 @@ std::uint32_t take_segment() {
 
 bool back_thread_slot(std::uint32_t index) {
     auto const offset = static_cast<off_t>(spool::header_bytes + index * sizeof(spool::thread_slot));
+    if (confined()) return index < spare_thread_slots;
     if (index % (spool::page / sizeof(spool::thread_slot)) != 0) return true;
     return with_spool_file([offset](int fd) {
         if (fd < 0) return false;
@@ -404,6 +433,31 @@ bool back_thread_slot(std::uint32_t index) {
             fd, offset / static_cast<off_t>(spool::page) * static_cast<off_t>(spool::page), spool::page);
         return failed == 0 || failed == EOPNOTSUPP || failed == EINVAL;
     });
+}
+
+namespace {
+
+void take_spares(int fd) {
+    if (fd < 0) return;
+    posix_fallocate(fd, spool::header_bytes, spare_thread_slots * sizeof(spool::thread_slot));
+    for (std::uint32_t i = 0; i < spare_segments; ++i) {
+        std::uint32_t const index = spool::grow(the.base, fd, the.header->max_bytes);
+        if (index == spool::no_segment) return;
+        spool::push_free(the.base, index);
+    }
+}
+
+}  // namespace
+
+void prepare_confinement() {
+    if (own_pid != getpid() && !in_forked_child()) return;  // a child of vfork: the memory is its parent's
+    bool const used = the.current.load(std::memory_order_acquire) == state::recording || driver::find_loaded();
+    thread_ring* const r = used && !confined() ? rings::acquire() : nullptr;
+    if (r != nullptr) {
+        stacks::prepare_thread(*r);
+        with_spool_file([](int fd) { return take_spares(fd), true; });
+    }
+    the.confined.store(true, std::memory_order_relaxed);
 }
 
 void count(spool::loss what, std::uint64_t n) {

@@ -43,6 +43,7 @@ struct shared {
     std::uint64_t const* fork_mark = nullptr;
     std::atomic<bool> has_interpreter{false};  // python::the_interpreter is there to be asked
     std::atomic<std::uint64_t> next_watch{0};  // clock ticks from which on loaded modules are looked through again
+    std::atomic<bool> confined{false};         // see record/confine.h
 };
 extern shared the;
 
@@ -68,6 +69,12 @@ void driver_initializing();
 void driver_initialized(int driver_version);
 
 bool in_forked_child();
+
+// The program is about to confine itself: takes ahead of time what recording may need.
+void prepare_confinement();
+inline bool confined() {
+    return the.confined.load(std::memory_order_relaxed);
+}
 
 }  // namespace process
 }  // namespace lastref::preload

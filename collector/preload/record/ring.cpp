@@ -73,6 +73,7 @@ void enter_segment(thread_ring& r, std::uint32_t index) {
 
 void write_thread_name(thread_ring& r) {
     char name[32] = {};
+    if (process::confined()) return;
     if (prctl(PR_GET_NAME, name) == 0) write_text(r, spool::text_kind::thread_name, name, strlen(name));
 }
 

@@ -16,6 +16,7 @@ struct thread_ring {
     std::uint16_t next_stack;  // next stack number in this segment
     std::uint8_t writing;      // a record is being written: a signal handler that interrupts must not write another
     std::uint8_t unusable;     // no room for this thread; tried again after a while
+    std::uint8_t no_stacks;    // that its stacks are missing has been counted
     spool::thread_slot* slot;
     std::uint64_t segment_serial;
     std::uint64_t last_stamp;  // of the latest record: no later call of this thread began before it

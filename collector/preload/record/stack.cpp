@@ -199,7 +199,10 @@ bool define(thread_ring& r, cached_stack& stack) {
 }
 
 stack_cache* cache_of(thread_ring& r) {
-    if (r.stacks == nullptr) {
+    if (r.stacks == nullptr && process::confined()) {
+        if (r.no_stacks == 0) process::count(spool::loss::records_dropped);
+        r.no_stacks = 1;
+    } else if (r.stacks == nullptr) {
         void* const memory =
             mmap(nullptr, sizeof(stack_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory != MAP_FAILED) r.stacks = static_cast<stack_cache*>(memory);
@@ -264,6 +267,10 @@ void prepare() {
     find_object = reinterpret_cast<unwind::dl_find_object_function>(next_dlsym(RTLD_NEXT, "_dl_find_object"));
     load_libgcc();
     prepared = true;
+}
+
+void prepare_thread(thread_ring& r) {
+    if (prepared) cache_of(r);
 }
 
 void forget(thread_ring& r) {

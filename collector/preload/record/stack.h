@@ -19,6 +19,9 @@ void note_module(thread_ring& r, void const* address);
 // Finds the unwinders; before the first record, not on the hot path.
 void prepare();
 
+// Makes what this thread's stacks will need, ahead of time.
+void prepare_thread(thread_ring& r);
+
 // Drops what is cached for this thread.
 void forget(thread_ring& r);
 

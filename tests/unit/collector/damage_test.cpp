@@ -97,7 +97,7 @@ TEST_F(damage_test, content_that_cannot_be_is_counted) {
     }
     drain_folder(folder.path(), trace);
     EXPECT_EQ(events(), 7);
-    EXPECT_EQ(losses(), strings{"damaged_records|4"});
+    EXPECT_EQ(losses(), strings{"damaged_records|5"});
     EXPECT_EQ(broken_rule(trace), "");
 }
 
@@ -158,6 +158,73 @@ TEST_F(damage_test, a_file_that_was_cut_gives_what_is_left) {
     EXPECT_EQ(events(), 2 * (spool::slots_per_segment - 1));
     EXPECT_EQ(losses(), strings{"unreadable_segments|4"})
         << "three that are not there, and the link to the first of them";
+}
+
+TEST_F(damage_test, the_header_has_forgotten_its_segments) {
+    {
+        spool_writer writer(path);
+        write_calls(writer, 3000);
+        writer.header().segments.store(0);
+        writer.header().thread_slots_used.store(0);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(number(trace, "SELECT count(DISTINCT object) FROM event"), 3000);
+    EXPECT_EQ(events(), 3000);
+}
+
+// The handles lie apart from the records: what names one that is not there any more must not get another.
+TEST_F(damage_test, contexts_are_gone) {
+    {
+        spool_writer writer(path);
+        auto const context = writer.context(0xc0, 0, spool::context_kind::primary);
+        auto const main = writer.thread(1);
+        for (unsigned i = 0; i < 3; ++i)
+            main->call(
+                make_call({.api = abi::cuMemAlloc_v2, .begin = start + 10 + i * 10, .object = i, .context = context}));
+        writer.header().contexts[context].handle.store(0);
+    }
+    drain_folder(folder.path(), trace);
+    EXPECT_EQ(events(), 3);
+    EXPECT_EQ(losses(), strings{"damaged_records|1"});
+}
+
+// As after a power failure: the file is cut, or pages and sectors of it are zero. Every call is there once, or
+// something is counted.
+TEST_F(damage_test, pages_that_never_reached_the_disk) {
+    constexpr unsigned calls = 5000;
+    std::string whole;
+    {
+        spool_writer writer(path);
+        write_calls(writer, calls);
+    }
+    std::stringstream bytes;
+    bytes << std::ifstream(path, std::ios::binary).rdbuf();
+    whole = bytes.str();
+    std::mt19937 random(815);
+    auto const below = [&random](std::size_t n) {
+        return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+    };
+    for (int round = 0; round < 80; ++round) {
+        SCOPED_TRACE(round);
+        std::string damaged = whole;
+        std::size_t const unit = round % 2 == 0 ? 4096 : 512;
+        for (std::size_t hits = 1 + below(4); hits > 0; --hits) {
+            // Behind the first page: without it a file is no spool.
+            std::size_t place = spool::header_bytes + spool::thread_slots_bytes;
+            place += below((whole.size() - place) / unit) * unit;
+            if (round % 5 == 0) place = 4096 + below((spool::header_bytes + 4096) / unit - 4096 / unit) * unit;
+            std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(place), unit, '\0');
+        }
+        if (round % 7 == 0) damaged.resize(segment_offset(0) + below(whole.size() - segment_offset(0)));
+        std::filesystem::remove(trace);
+        std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+        drain_folder(folder.path(), trace);
+        EXPECT_EQ(number(trace, "SELECT count(*) - count(DISTINCT object) FROM event"), 0) << "nothing comes twice";
+        EXPECT_LE(events(), calls);
+        EXPECT_TRUE(events() == calls || !losses().empty()) << "what is missing is counted";
+        EXPECT_EQ(number(trace, "SELECT count(*) FROM event WHERE object >= 5000 OR duration != 5"), 0);
+        EXPECT_EQ(broken_rule(trace), "");
+    }
 }
 
 TEST_F(damage_test, files_that_are_no_spools) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -138,6 +139,35 @@ TEST_F(kill_test, drains_of_a_live_process) {
     EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), strings{});
     EXPECT_EQ(rows(trace, "SELECT end, spool FROM process"), strings{"clean|-"});
     EXPECT_EQ(broken_rule(trace), "");
+}
+
+// A drain that is killed while it moves a segment leaves the original beside the copy. The thread ends and is forgotten
+// long before the process: what was left is still no lost segment.
+TEST_F(kill_test, the_original_of_a_moved_segment_is_not_read_again) {
+    constexpr unsigned calls = 3000;
+    pid_t const program = in_child([&] {
+        spool_options options = options_of_this_process();
+        spool_writer writer(
+            folder / (std::to_string(options.pid) + "-" + std::to_string(options.process_start) + ".spool"), options);
+        auto const me = writer.thread(options.pid);
+        std::uint64_t const now = drain::read_clocks(spool::clock_kind::monotonic_ns).ticks;
+        for (unsigned i = 0; i < calls; ++i)
+            me->call(make_call({.api = abi::cuMemAlloc_v2, .begin = now, .duration = 1, .object = i}));
+        std::uint32_t const left = spool::grow(writer.base(), writer.fd(), options.max_bytes);
+        std::memcpy(static_cast<void*>(&writer.segment(left)), &writer.segment(1), spool::segment_size);
+        me->end();
+        auto const unused = static_cast<std::uint32_t>(spool::thread_state::unused);
+        for (int i = 0; i < 10'000 && me->slot().state.load() != unused; ++i)
+            std::this_thread::sleep_for(milliseconds(1));
+        writer.end_clean();
+    });
+    pid_t const drain =
+        in_child([&] { drain::drain_detached(folder.path(), trace, static_cast<std::uint32_t>(program)); });
+    waitpid(program, nullptr, 0);
+    waitpid(drain, nullptr, 0);
+    EXPECT_EQ(number(trace, "SELECT count(*) FROM event"), calls);
+    EXPECT_EQ(number(trace, "SELECT count(DISTINCT object) FROM event"), calls);
+    EXPECT_EQ(rows(trace, "SELECT name, count FROM loss"), strings{});
 }
 
 TEST_F(kill_test, a_reader_brings_in_what_a_killed_drain_has_left) {
