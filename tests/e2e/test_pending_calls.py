@@ -154,6 +154,8 @@ class PendingCalls(Case):
         report, _ = self.report()
         asked, = [f for f in report["findings"] if f["rule"] == "queue-contract"]
         self.assertIn("while the interpreter was finalizing", asked["title"])
+        ran, = [f for f in report["findings"] if f["rule"] == "shutdown-release"]
+        self.assertEqual((ran["severity"], ran["title"]), ("note", "2 destructors of user objects ran while the interpreter was finalizing"))
 
     def steps(self, trace):
         """For each free, by the size of its memory, the phase of the interpreter in which it was made."""
