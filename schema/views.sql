@@ -331,29 +331,38 @@ ours AS MATERIALIZED (
 ran AS MATERIALIZED (SELECT * FROM ours WHERE kind = 'pending_call_run'),
 -- What the threads that ran pending calls did, in order of time: a run's part is what was counted at its end less what was at its begin.
 point AS (
-    SELECT event.thread, event.begin AS at, 1 AS rank, NULL AS run, 1 AS calls, kind.verb = 'destroy' AND event.result = 0 AND kind.object IN
+    SELECT event.thread, event.begin AS at, 1 AS rank, NULL AS process, NULL AS number, 1 AS calls,
+           kind.verb = 'destroy' AND event.result = 0 AND kind.object IN
            ('device_memory', 'host_memory', 'registered_memory', 'array', 'mipmapped_array', 'ipc_memory') AS frees
     FROM event JOIN api ON api.id = event.api JOIN kind ON kind.id = api.kind
     WHERE event.thread IN (SELECT thread FROM ran) AND api.symbol GLOB 'cu*'
-    UNION ALL SELECT thread, begin, 0, id, 0, 0 FROM ran
-    UNION ALL SELECT thread, coalesce(begin + duration, 9223372036854775807), 2, id, 0, 0 FROM ran),
+    UNION ALL SELECT thread, begin, 0, process, object, 0, 0 FROM ran
+    UNION ALL SELECT thread, coalesce(begin + duration, 9223372036854775807), 2, process, object, 0, 0 FROM ran),
 counted AS (
-    SELECT run, rank, sum(calls) OVER span AS calls, sum(frees) OVER span AS frees FROM point
+    SELECT process, number, sum(calls) OVER span AS calls, sum(frees) OVER span AS frees FROM point
     WINDOW span AS (PARTITION BY thread ORDER BY at, rank ROWS UNBOUNDED PRECEDING)),
-inside AS MATERIALIZED (
-    SELECT run, max(calls) - min(calls) AS calls, max(frees) - min(frees) AS frees FROM counted WHERE run IS NOT NULL GROUP BY run)
+-- All that is known of an attempt by its number, put together in one pass: joins of these parts would look through all of each.
+part AS (
+    SELECT process, object AS number, iif(kind = 'pending_call_attempt', id, NULL) AS attempt, iif(kind = 'pending_call_run', id, NULL) AS ran,
+           iif(kind = 'pending_call_attempt' AND flags & 1, callback, NULL) AS inside, by_callbacks, gathered,
+           iif(kind = 'pending_call_run', gathered, NULL) AS gathered_by_run, NULL AS calls, NULL AS frees FROM ours
+    UNION ALL
+    SELECT process, number, NULL, NULL, NULL, NULL, NULL, NULL, max(calls) - min(calls), max(frees) - min(frees) FROM counted
+    WHERE number IS NOT NULL GROUP BY process, number),
+whole AS (
+    SELECT process, max(attempt) AS attempt, max(ran) AS ran, max(inside) AS callback, max(calls) AS calls, max(frees) AS frees,
+           iif(max(by_callbacks), coalesce(max(gathered_by_run), max(gathered)), 0) AS payloads
+    FROM part GROUP BY process, number HAVING max(attempt) IS NOT NULL)
 SELECT process.pid, tried.id AS event, tried.begin / 1000.0 AS attempted_us, thread.tid, thread.name AS thread,
-       tried.flags & 1 <> 0 AS in_callback, iif(tried.flags & 1, tried.callback, NULL) AS callback,
+       tried.flags & 1 <> 0 AS in_callback, whole.callback,
        printf('0x%x', tried.extra) AS "function", printf('0x%x', tried.other) AS argument, iif(tried.size, 0, -1) AS result,
        CASE WHEN NOT tried.size THEN 'refused' WHEN ran.id IS NULL THEN 'never ran' ELSE 'ran' END AS became,
-       iif(tried.by_callbacks, coalesce(ran.gathered, tried.gathered), 0) AS payload_callbacks,
+       whole.payloads AS payload_callbacks,
        ran.id AS run, (ran.begin - tried.begin) / 1000.0 AS waited_us, runner.tid AS ran_on, runner.name AS ran_on_thread,
-       runner.main AS on_main_thread, ran.duration / 1000.0 AS ran_us, iif(ran.duration IS NULL, NULL, ran.size) AS run_result, inside.calls AS driver_calls, inside.frees,
-       tried.stack
-FROM ours AS tried JOIN process ON process.id = tried.process JOIN thread ON thread.id = tried.thread
-     LEFT JOIN ran ON ran.process = tried.process AND ran.object = tried.object LEFT JOIN inside ON inside.run = ran.id
-     LEFT JOIN thread AS runner ON runner.id = ran.thread
-WHERE tried.kind = 'pending_call_attempt';
+       runner.main AS on_main_thread, ran.duration / 1000.0 AS ran_us, iif(ran.duration IS NULL, NULL, ran.size) AS run_result,
+       whole.calls AS driver_calls, whole.frees, tried.stack
+FROM whole JOIN event AS tried ON tried.id = whole.attempt JOIN process ON process.id = whole.process
+     JOIN thread ON thread.id = tried.thread LEFT JOIN event AS ran ON ran.id = whole.ran LEFT JOIN thread AS runner ON runner.id = ran.thread;
 
 -- What happened after a process's exit handlers had begun. `after` says how far shutdown was.
 CREATE VIEW shutdown_events AS

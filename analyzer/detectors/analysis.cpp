@@ -81,12 +81,13 @@ rules all_rules(case_file const& file) {
 // Everything that listens; what others ask is told first.
 struct listeners {
     listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
-        : calls(trace), left(trace), links(trace), places(trace), owners(trace, names), file{trace,  places,
-                                                                                             owners, accountant,
-                                                                                             order,  uses,
-                                                                                             links,  intended,
-                                                                                             found,  asked,
-                                                                                             pending} {}
+        : calls(trace),
+          left(trace),
+          links(trace),
+          pending(trace),
+          places(trace),
+          owners(trace, names),
+          file{trace, places, owners, accountant, order, uses, links, intended, found, asked, pending} {}
 
     void listen_to(model::world& world) {
         for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant,

@@ -103,7 +103,7 @@ void queue_contract::drain_end(queue& q, model::event const&) {
 
 // Of programs without annotations too: after the interpreter's end nobody runs it, and asking touches what is gone.
 void queue_contract::pending_call(model::event const& e) {
-    if (model::interpreter_at(file_.trace, e.process, e.row.id) >= model::interpreter_stage::finalizing)
+    if (file_.pending.interpreter_at(e.process, e.row.id) >= model::interpreter_stage::finalizing)
         add(e.process, {breach::after_interpreter, e.row.extra, e.row.other, e.where(), {}});
 }
 
@@ -239,7 +239,7 @@ void queue_contract::describe(finding& out, offence const& o) const {
             break;
         case breach::after_interpreter: {
             bool const gone =
-                model::interpreter_at(file_.trace, out.process, o.at.event) == model::interpreter_stage::finalized;
+                file_.pending.interpreter_at(out.process, o.at.event) == model::interpreter_stage::finalized;
             if (!gone) out.severity = severity::warning;
             out.confidence_reason = "the interpreter itself had said so before the attempt began";
             tell(gone ? "Py_AddPendingCall was called after the interpreter was finalized"

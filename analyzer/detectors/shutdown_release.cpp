@@ -19,7 +19,10 @@ bool releases(model::event const& e) {
 void shutdown_release::on_event(model::process_state const& process, model::event const& e) {
     bool const is_late = (e.row.flags & late) != 0;
     if (e.kind() == event_kind::callback_user_object) {
-        if (is_late) count(process, e, lateness::destructor);
+        if (is_late)
+            count(process, e, lateness::destructor);
+        else if (file_.pending.interpreter_at(e.process, e.row.id) >= model::interpreter_stage::finalizing)
+            count(process, e, lateness::interpreter);
         return;
     }
     if (!releases(e)) return;
@@ -72,6 +75,9 @@ void shutdown_release::report(model::process_state const& process, group const& 
             break;
         case lateness::destructor:
             describe_destructor(process, out, g);
+            break;
+        case lateness::interpreter:
+            describe_interpreter(out, g);
             break;
     }
     if (!g.some.empty() && g.some.front().created.event)
@@ -161,6 +167,25 @@ void shutdown_release::describe_destructor(model::process_state const& process, 
     out.advice =
         "Destroy graphs and executable graphs, and wait for their launches, before main returns; let the destructor do "
         "nothing once shutdown has begun.";
+    out.sites.push_back(site_of("destructor ran", g.first));
+}
+
+void shutdown_release::describe_interpreter(finding& out, group const& g) const {
+    bool const gone = file_.pending.interpreter_at(out.process, g.first.event) == model::interpreter_stage::finalized;
+    out.severity = severity::note;
+    out.confidence_reason = "the interpreter itself had said that it was finalizing before the destructor began";
+    out.title = fmt::format("{} of user objects ran {}", findings::counted(g.count, "destructor"),
+                            gone ? "after the interpreter was finalized" : "while the interpreter was finalizing");
+    out.what.push_back(
+        fmt::format("The driver called the first on {} at {}.", thread_of(g.first), findings::time_text(g.first.at)));
+    out.why =
+        "A destructor of a Python program hands its payload to the interpreter's main thread, which no longer comes "
+        "for "
+        "it: what it stands for is left, and code that enters the interpreter here may crash.";
+    out.advice =
+        "Drop graphs before the program's end, in a callback of the module atexit at the latest; stop the queue there, "
+        "and "
+        "leave what comes later.";
     out.sites.push_back(site_of("destructor ran", g.first));
 }
 

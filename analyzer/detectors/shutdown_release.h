@@ -1,5 +1,5 @@
 // shutdown-release: what was released after main had returned, and above all after the driver had shut down, when every
-// call is refused; and user-object destructors that ran that late.
+// call is refused; and user-object destructors that ran that late, or when a Python interpreter was ending or gone.
 #pragma once
 
 #include "analyzer/detectors/detector.h"
@@ -17,9 +17,10 @@ class shutdown_release : public detector {
 
   private:
     enum class lateness : std::uint8_t {
-        after_main,  // the call succeeded
-        refused,     // the driver had shut down
-        destructor,  // a user object's destructor ran after main
+        after_main,   // the call succeeded
+        refused,      // the driver had shut down
+        destructor,   // a user object's destructor ran after main
+        interpreter,  // a user object's destructor ran while or after the interpreter ended, before main returned
     };
     struct group {
         lateness how = lateness::after_main;
@@ -41,6 +42,7 @@ class shutdown_release : public detector {
     void describe_refused(model::process_state const& process, finding& out, group const& g) const;
     void describe_late(finding& out, group const& g) const;
     void describe_destructor(model::process_state const& process, finding& out, group const& g) const;
+    void describe_interpreter(finding& out, group const& g) const;
 
     std::map<store::process_id, std::map<key, group>> groups_;
 };

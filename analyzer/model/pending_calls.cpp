@@ -7,14 +7,35 @@
 
 namespace lastref::model {
 
-interpreter_stage interpreter_at(store::trace const& trace, store::process_id process, store::event_id event) {
-    auto stage = interpreter_stage::none;
-    for (auto const& phase : trace.phases()) {
-        if (phase.process != process || phase.event >= event) continue;
-        if (phase.what == store::phase_step::python_initialized) stage = interpreter_stage::initialized;
-        if (phase.what == store::phase_step::python_finalizing) stage = interpreter_stage::finalizing;
-        if (phase.what == store::phase_step::python_finalized) stage = interpreter_stage::finalized;
+namespace {
+
+interpreter_stage stage_of(store::phase_step step) {
+    switch (step) {
+        case store::phase_step::python_initialized:
+            return interpreter_stage::initialized;
+        case store::phase_step::python_finalizing:
+            return interpreter_stage::finalizing;
+        case store::phase_step::python_finalized:
+            return interpreter_stage::finalized;
+        default:
+            return interpreter_stage::none;
     }
+}
+
+}  // namespace
+
+pending_calls::pending_calls(store::trace const& trace) {
+    for (auto const& phase : trace.phases())
+        if (auto const stage = stage_of(phase.what); stage != interpreter_stage::none)
+            steps_[phase.process].push_back({phase.event, stage});
+}
+
+interpreter_stage pending_calls::interpreter_at(store::process_id process, store::event_id event) const {
+    auto const steps = steps_.find(process);
+    auto stage = interpreter_stage::none;
+    if (steps == steps_.end()) return stage;
+    for (auto const& each : steps->second)
+        if (each.before < event) stage = each.reached;
     return stage;
 }
 

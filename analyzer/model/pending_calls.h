@@ -14,9 +14,6 @@ namespace lastref::model {
 
 enum class interpreter_stage : std::uint8_t { none, initialized, finalizing, finalized };
 
-// As it was when the event took place. An event of id 0 is before all others.
-interpreter_stage interpreter_at(store::trace const& trace, store::process_id process, store::event_id event);
-
 // The pending calls of one function of one process.
 struct pending_function {
     store::process_id process;
@@ -48,11 +45,16 @@ class pending_calls : public observer {
         store::handle function = 0;
     };
 
+    explicit pending_calls(store::trace const& trace);
+
     void on_event(process_state const& process, event const& e) override;
     void on_released(process_state const& process, object const& gone, event const& e, release_cause cause) override;
 
     // The pending call inside which this event of its thread takes place.
     running const* around(store::event const& row) const;
+
+    // As it was when the event took place; any event of the trace, whatever has been told so far.
+    interpreter_stage interpreter_at(store::process_id process, store::event_id event) const;
 
     // In the order in which their first attempts were made; empty for a process without.
     std::vector<pending_function const*> of(store::process_id process) const;
@@ -60,6 +62,10 @@ class pending_calls : public observer {
 
   private:
     using key = std::pair<store::process_id, store::handle>;
+    struct step {
+        store::event_id before;  // the greatest event written before it
+        interpreter_stage reached = interpreter_stage::none;
+    };
     struct queue {
         std::uint64_t callbacks = 0;  // destructors so far
         std::set<store::thread_id> callback_threads;
@@ -76,6 +82,7 @@ class pending_calls : public observer {
     void attempted(event const& e);
     void ran(event const& e);
 
+    std::map<store::process_id, std::vector<step>> steps_;  // only of processes with an interpreter
     std::map<store::process_id, queue> queues_;
     std::map<key, entry> functions_;
     std::map<std::pair<store::process_id, std::uint64_t>, attempt> waiting_;  // by number of the attempt

@@ -98,7 +98,7 @@ class player : public model::observer {
 
 outcome replay(store::trace const& trace, consumer who, std::function<void(double)> const& progress) {
     detectors::payload_links links(trace);
-    model::pending_calls pending;
+    model::pending_calls pending(trace);
     player plays(trace, links, pending, who);
     model::world world(trace);
     world.add(links);

@@ -154,6 +154,8 @@ class PendingCalls(Case):
         report, _ = self.report()
         asked, = [f for f in report["findings"] if f["rule"] == "queue-contract"]
         self.assertIn("while the interpreter was finalizing", asked["title"])
+        ran, = [f for f in report["findings"] if f["rule"] == "shutdown-release"]
+        self.assertEqual((ran["severity"], ran["title"]), ("note", "2 destructors of user objects ran while the interpreter was finalizing"))
 
     def steps(self, trace):
         """For each free, by the size of its memory, the phase of the interpreter in which it was made."""
@@ -182,6 +184,22 @@ class PendingCalls(Case):
         self.assertEqual(self.steps(trace), [(100, None), (101, "python_initialized"), (102, "python_initialized"),
                                              (103, "python_finalized"), (200, "python_finalized")])
         self.assertEqual(trace.rows("SELECT became, frees FROM pending_calls"), [("ran", 1)])
+
+    def test_more_than_there_are_places_for(self):
+        trace = self.recorded(workload("no_python"), "many", FILLER)
+        self.assertEqual(trace.losses(), {"pending_calls_unwrapped": 1500 - 1024})
+        # Every third was dropped. The 1024 with a place are recorded when they run; those without run all the same, and a refusal
+        # is one with or without.
+        self.assertEqual(trace.rows("SELECT became, count(*) FROM pending_calls GROUP BY became ORDER BY 1"),
+                         [("never ran", 1500 - 682 + 1), ("ran", 682), ("refused", 1)])
+        self.assertEqual(trace.one("SELECT value FROM meta WHERE key = 'state'"), "complete")
+
+    def test_from_many_threads_at_once(self):
+        trace = self.recorded(workload("no_python"), "threads", FILLER)
+        self.assert_complete(trace)
+        self.assertEqual(trace.rows("SELECT count(*), count(DISTINCT argument), min(waited_us) >= 0, sum(run_result) FROM pending_calls"
+                                    " WHERE became = 'ran'"), [(40000, 40000, 1, 0)])
+        self.assertEqual(trace.one("SELECT count(*) FROM pending_calls WHERE became = 'never ran'"), 0)
 
     def test_nothing_where_switched_off_or_without_python(self):
         program = self.script("assert queue.make(3) == 0 and queue.release() == 0 and come_by(lambda: queue.number_cleaned() == 3)\n")

@@ -99,8 +99,9 @@ int run(void* argument) {
 
 int add(waiting_call const& what, place* at, add_pending_call_function real) {
     if (at == nullptr) {
-        process::count(spool::loss::pending_calls_unwrapped);
-        return real(what.function, what.argument);
+        int const taken = real(what.function, what.argument);
+        if (taken == 0) process::count(spool::loss::pending_calls_unwrapped);
+        return taken;
     }
     at->what = what;
     int const result = real(&run, at);

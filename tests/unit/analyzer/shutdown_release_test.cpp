@@ -68,6 +68,27 @@ TEST_F(shutdown_release, released_by_an_exit_handler_is_a_note) {
     EXPECT_EQ(f.count, 3u);
 }
 
+TEST_F(shutdown_release, destructors_at_an_interpreters_end) {
+    t.phase("python_initialized");
+    for (std::uint64_t i = 0; i < 4; ++i)
+        main.call("cuUserObjectCreate", {.object = 0x10 + i, .other = 0x20, .size = 1});
+    auto const runs = [&](std::uint64_t i) {
+        main.call("cuUserObjectRelease", {.object = 0x10 + i, .size = 1});
+        worker.destructor(0x10 + i, 0x20);
+    };
+    runs(0);
+    t.phase("python_finalizing");
+    runs(1);
+    runs(2);
+    t.phase("python_finalized");
+    t.phase("python_initialized");  // a program may start another
+    runs(3);
+    auto const f = only(rule::shutdown_release);
+    EXPECT_EQ(f.severity, severity::note);
+    EXPECT_EQ(f.count, 2u);
+    EXPECT_NE(f.title.find("while the interpreter was finalizing"), std::string::npos) << f.title;
+}
+
 TEST_F(shutdown_release, destructor_after_main) {
     main.call("cuUserObjectCreate", {.object = 0x10, .other = 0x20, .size = 1});
     main.call("cuUserObjectRelease", {.object = 0x10, .size = 1});

@@ -19,6 +19,10 @@ int fill() {
     while (Py_AddPendingCall(count, nullptr) == 0) ++taken;
     return taken;
 }
+// One more, of the caller's own.
+int add(int (*function)(void*), void* argument) {
+    return Py_AddPendingCall(function, argument);
+}
 int number_run() {
     return ran;
 }
