@@ -87,7 +87,7 @@ using namespace lastref::preload;
 bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller) {
     if (dladdr1 == nullptr) return false;
     if (name[0] == 'I') return lastref::nvtx::is_initialization(name) && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
-    if (name[0] == 'P') return python::is_add_pending_call(handle, name);
+    if (name[0] == 'P') return cpython::is_add_pending_call(handle, name);
     if (driver::hooked_name(name)) return handle != RTLD_NEXT || driver::is_before_us(caller);
     // Not in the table; but where a hooked family has grown a function since, the trace must say so.
     if (handle != RTLD_DEFAULT && handle != RTLD_NEXT && driver::in_families(name) && driver::find_loaded() &&
@@ -98,7 +98,7 @@ bool lastref_dlsym_is_ours(void* handle, char const* name, void* caller) {
 
 void* lastref_dlsym_of_driver(void* handle, char const* name, void* caller) {
     if (name[0] == 'I') return lastref::nvtx::chained(next_dlsym(handle, name));
-    if (name[0] == 'P') return python::handed_out(next_dlsym(handle, name));
+    if (name[0] == 'P') return cpython::handed_out(next_dlsym(handle, name));
     void* const real = driver::without_us(handle, name, caller);
     if (real == nullptr) return nullptr;  // the lookup that failed last has left the right dlerror
     driver::learn_from(real);

@@ -41,7 +41,7 @@ CUresult cuUserObjectCreate(Real real, CUuserObject* object, void* payload, CUho
                                       : nullptr;
     if (pair == nullptr) return real(object, payload, destroy, count, flags);
     stacks::note_module(ring, reinterpret_cast<void const*>(destroy));
-    python::watch_destructor(reinterpret_cast<void const*>(destroy));
+    cpython::watch_destructor(reinterpret_cast<void const*>(destroy));
     CUresult const result = real(object, pair, callbacks::user_object_destroyed, count, flags);
     // Nobody else knows the handle yet, so the destructor cannot run before the pair knows it too.
     if (result == CUDA_SUCCESS)

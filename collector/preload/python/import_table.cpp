@@ -8,7 +8,7 @@
 
 #include "schema/spool.h"
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 namespace {
 
 constexpr std::uintptr_t page_of(std::uintptr_t address) {

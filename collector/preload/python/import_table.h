@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 // A loaded module as its dynamic section describes it.
 class loaded_module {

@@ -2,7 +2,7 @@
 
 #include "collector/preload/record/ring.h"
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 interpreter the_interpreter;
 std::atomic<add_pending_call_function> real_add_pending_call{nullptr};

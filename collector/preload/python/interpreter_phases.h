@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 using pending_function = int (*)(void*);
 using add_pending_call_function = int (*)(pending_function, void*);

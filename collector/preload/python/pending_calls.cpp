@@ -4,7 +4,7 @@
 
 #include "collector/preload/record/call.h"
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 namespace {
 
 // --- calls that wait

@@ -4,7 +4,7 @@
 
 #include "collector/preload/python/interpreter_phases.h"
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 // What stands in the program's import tables. Called by any thread, with or without the interpreter's lock, also from
 // callbacks of the driver: takes no lock and no memory.

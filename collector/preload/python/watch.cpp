@@ -13,7 +13,7 @@
 #include "collector/preload/record/ring.h"
 #include "collector/preload/record/settings.h"
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 void const* known_destructors[most_destructors];
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace lastref::preload::python {
+namespace lastref::preload::cpython {
 
 // Called once, where recording is not forbidden. Without it nothing here does anything.
 void prepare();

@@ -37,7 +37,7 @@ class recorded_call {
         // What is released, and every callback, must stand behind the phase that it falls into.
         if constexpr (sorts_by_begin)
             if (process::the.has_interpreter.load(std::memory_order_relaxed)) [[unlikely]]
-                python::note_phase();
+                cpython::note_phase();
         call.depth_ = r.depth++;
         call.context_ = r.context;
         if constexpr (sorts_by_begin) call.hold_order();
@@ -87,7 +87,7 @@ class recorded_call {
             if (depth_ == 0) r.slot->call_begin.store(0, std::memory_order_release);
             if constexpr (!sorts_by_begin)
                 if (end >= process::the.next_watch.load(std::memory_order_relaxed)) [[unlikely]]
-                    python::watch(end);
+                    cpython::watch(end);
         }
     }
 

@@ -270,7 +270,7 @@ void forget_parent() {
     python_frames::forget_all();
     ranges::forget_parent();
     nvtx::forget_parent();
-    python::forget_parent();
+    cpython::forget_parent();
     introduced.store(false, std::memory_order_relaxed);
     initialized.store(false, std::memory_order_relaxed);
     growth_pause.store(0, std::memory_order_relaxed);
@@ -298,7 +298,7 @@ void take_last_clock() {
 
 // An interpreter that is a program of its own ends just before exit handlers run.
 void note_interpreter() {
-    if (the.has_interpreter.load(std::memory_order_relaxed)) python::note_phase();
+    if (the.has_interpreter.load(std::memory_order_relaxed)) cpython::note_phase();
 }
 
 // Handlers run in reverse order of registration: this one was registered right after the driver's, so it runs before
@@ -329,7 +329,7 @@ void at_exit_after_driver() {
     pthread_atfork(nullptr, note_child, forget_parent);
     if (!forbidden()) {
         nvtx::prepare();
-        python::prepare();
+        cpython::prepare();
     }
 }
 

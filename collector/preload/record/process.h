@@ -41,7 +41,7 @@ struct shared {
     std::atomic<std::uint8_t> exit_flags{0};  // spool::flag_after_exit, flag_after_teardown
     // A word that the kernel clears in a forked child (MADV_WIPEONFORK), also after a fork that ran no handlers.
     std::uint64_t const* fork_mark = nullptr;
-    std::atomic<bool> has_interpreter{false};  // python::the_interpreter is there to be asked
+    std::atomic<bool> has_interpreter{false};  // cpython::the_interpreter is there to be asked
     std::atomic<std::uint64_t> next_watch{0};  // clock ticks from which on loaded modules are looked through again
     std::atomic<bool> confined{false};         // see record/confine.h
 };
