@@ -24,6 +24,8 @@ std::vector<variable_text> const& variables() {
         {"LASTREF_LIBRARY", "The collector to preload, instead of liblastref.so in lib beside bin."},
         {"LASTREF_OUTPUT", "The trace of a program that has the collector in LD_PRELOAD without lastref record."},
         {"LASTREF_PROGRAM", "The lastref that such a program starts to write its trace."},
+        {"LASTREF_PYTHON_FRAMES",
+         "0: call stacks show the interpreter's own frames instead of the program's Python lines."},
         {"LASTREF_QUIET", "1: such a program does not say where its trace goes."},
         {"LASTREF_SPOOL_DIR", "The folder of its spools. No drain is started: lastref import makes a trace of them."},
         {"LASTREF_SPOOL_MAX", "The largest size of a process's spool, such as 512M; 4G where it is not set."},

@@ -53,6 +53,12 @@ std::vector<command_text> const& all_texts() {
           "trace-format.md of the documentation."},
          {"lastref query my.lastref 'SELECT * FROM outstanding_payloads'",
           "lastref query --json my.lastref 'SELECT * FROM losses'"}},
+        {"symbolize",
+         {"Puts the functions and lines of the code in a trace's call stacks into the trace, so that it says the same "
+          "on a "
+          "machine that has neither the programs nor their debug information. Code that is known already is left "
+          "alone."},
+         {"lastref symbolize my.lastref"}},
         {"import",
          {"Turns spools that an interrupted recording left behind into a trace, or goes on with a trace that was not "
           "finished."},
