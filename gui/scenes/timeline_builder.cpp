@@ -50,6 +50,12 @@ char const* name_of(store::phase_step step) {
             return "end";
         case store::phase_step::exec:
             return "another program";
+        case store::phase_step::python_initialized:
+            return "Python initialized";
+        case store::phase_step::python_finalizing:
+            return "Python ends";
+        case store::phase_step::python_finalized:
+            return "Python has ended";
         case store::phase_step::other:
             break;
     }
