@@ -36,6 +36,10 @@ std::uint16_t capture(thread_ring&, void*, void*) {
     std::abort();
 }
 }  // namespace stacks
+
+namespace cpython {
+void watch(std::uint64_t) {}
+}  // namespace cpython
 }  // namespace lastref::preload
 
 using namespace lastref;

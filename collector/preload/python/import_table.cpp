@@ -157,4 +157,4 @@ bool loaded_module::exchange(std::uintptr_t* place, std::uintptr_t found, std::u
     return done;
 }
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

@@ -76,4 +76,4 @@ class loaded_module {
     table relocations_[2];  // of calls, of data
 };
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

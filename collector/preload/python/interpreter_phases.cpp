@@ -52,4 +52,4 @@ void forget_phase() {
     known.store(stage::none, std::memory_order_relaxed);
 }
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

@@ -31,4 +31,4 @@ void note_phase();
 // For the forked child: its trace says its interpreter's phases anew.
 void forget_phase();
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

@@ -128,4 +128,4 @@ int add_pending_call(pending_function function, void* argument) {
     return result;
 }
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

@@ -10,4 +10,4 @@ namespace lastref::preload::cpython {
 // callbacks of the driver: takes no lock and no memory.
 int add_pending_call(pending_function function, void* argument);
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

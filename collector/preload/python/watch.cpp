@@ -311,4 +311,4 @@ void forget_parent() {
     forget_phase();
 }
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython

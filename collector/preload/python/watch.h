@@ -32,4 +32,4 @@ void* handed_out(void* found);
 
 void forget_parent();
 
-}  // namespace lastref::preload::python
+}  // namespace lastref::preload::cpython
