@@ -24,7 +24,7 @@ WORKLOADS = ("demo", "way_plt", "way_plt_per_thread", "way_dlsym", "way_get_proc
 SCRIPTS = {"cuda_core_graphs": ("kernel",), "cuda_core_objects": ()}
 
 SEQUENCE = ("SELECT e.thread AS thread, a.symbol LIKE 'callback:%' AS callback, a.name AS name, e.result AS result FROM event e "
-            "JOIN api a ON a.id = e.api ORDER BY e.id")
+            "JOIN api a ON a.id = e.api WHERE a.symbol LIKE 'cu%' OR a.symbol LIKE 'callback:%' ORDER BY e.id")
 
 
 class Failed(Exception):

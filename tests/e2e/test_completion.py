@@ -35,7 +35,7 @@ class Bash(Case):
         self.assertEqual(self.completed("--v"), ["--version"])
 
     def test_options(self):
-        self.assertEqual(self.completed("record", "--s"), ["--sim", "--spool-dir", "--stacks"])
+        self.assertEqual(self.completed("record", "--s"), ["--sim", "--spool-dir", "--stacks", "--symbols"])
         self.assertEqual(self.completed("diff", "a", "b", "--sy"), ["--symbols"])
         self.assertIn("--fail-on-stale", self.completed("check", "--fail"), "options of a group")
 

@@ -59,9 +59,12 @@ class Pytest(Case):
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_with_a_threshold_of_ones_own(self):
-        """In Python every call comes out of a library: what one never frees anywhere may be a pool, and is a note."""
-        done = self.run_program(*self.command, "-k", "test_left and not odd", "--lastref", "--lastref-program", LASTREF,
-                                "--lastref-report=--fail-on warning")
+        """What a library never frees anywhere may be a pool, and is a note; and without Python frames every call of a Python
+        program comes out of a library."""
+        left = (*self.command, "-k", "test_left and not odd", "--lastref", "--lastref-program", LASTREF,
+                "--lastref-report=--fail-on warning")
+        self.assertEqual(self.run_program(*left).returncode, 1)
+        done = self.run_program(*left, env={"LASTREF_PYTHON_FRAMES": "0"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("note ", done.stdout)
 

@@ -113,8 +113,9 @@ check sanitizer_check(elf_facts const& facts) {
     };
     constexpr known all[] = {
         {"libasan.so", "__asan_init", "AddressSanitizer",
-         "Its runtime refuses to start behind a preloaded library where it is a shared one: set "
-         "ASAN_OPTIONS=verify_asan_link_order=0."},
+         "lastref record lets its runtime start behind a preloaded library, which it refuses otherwise; where you "
+         "preload "
+         "by hand, set ASAN_OPTIONS=verify_asan_link_order=0."},
         {"libtsan.so", "__tsan_init", "ThreadSanitizer", ""},
         {"libmsan.so", "__msan_init", "MemorySanitizer", ""},
         {"libhwasan.so", "__hwasan_init", "HWAddressSanitizer", ""},

@@ -84,6 +84,7 @@ def hundred_payloads():
 def hundred_payloads_while_the_queue_is_full():
     def fill_the_queue(may_end):
         def work():
+            time.sleep(0.1)  # until the main thread waits, and runs nothing
             while add_pending_call(filler, None) == 0:
                 pass
             may_end.set()

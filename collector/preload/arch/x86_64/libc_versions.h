@@ -22,6 +22,7 @@ LASTREF_FIRST_VERSION(dladdr, "2.2.5");
 LASTREF_FIRST_VERSION(dladdr1, "2.3.3");
 LASTREF_FIRST_VERSION(dlclose, "2.2.5");
 LASTREF_FIRST_VERSION(dlerror, "2.2.5");
+LASTREF_FIRST_VERSION(dlinfo, "2.3.3");
 LASTREF_FIRST_VERSION(dlopen, "2.2.5");
 LASTREF_FIRST_VERSION(dlvsym, "2.2.5");
 LASTREF_FIRST_VERSION(pthread_key_create, "2.2.5");
@@ -35,6 +36,7 @@ LASTREF_FIRST_VERSION(dlsym, "2.2.5");
 #pragma weak dladdr1
 #pragma weak dlclose
 #pragma weak dlerror
+#pragma weak dlinfo
 #pragma weak dlopen
 #pragma weak dlvsym
 #pragma weak pthread_key_create
