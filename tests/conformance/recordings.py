@@ -158,11 +158,17 @@ def repeat(jobs, folder, runs, deadline):
     return {name: heard[name] for name, _ in jobs if heard[name]}
 
 
-def hear_workloads(bundle, driver, folder, runs, deadline):
-    return repeat([(f"workload {name}", lambda trace, c=command: record_workload(bundle, c, driver, trace))
-                   for name, command in workload_commands(bundle, driver)], folder, runs, deadline)
+def chosen(jobs, only):
+    """Those whose group is named; all where none is."""
+    return [job for job in jobs if not only or job[0] in only]
 
 
-def hear_scripts(bundle, driver, packages, folder, runs, deadline):
-    return repeat([(f"program {name}", lambda trace, n=name: record_script(bundle, n, driver, packages, trace))
-                   for name in SCRIPTS], folder, runs, deadline)
+def hear_workloads(bundle, driver, only, folder, runs, deadline):
+    jobs = [(f"workload {name}", lambda trace, c=command: record_workload(bundle, c, driver, trace))
+            for name, command in workload_commands(bundle, driver)]
+    return repeat(chosen(jobs, only), folder, runs, deadline)
+
+
+def hear_scripts(bundle, driver, packages, only, folder, runs, deadline):
+    jobs = [(f"program {name}", lambda trace, n=name: record_script(bundle, n, driver, packages, trace)) for name in SCRIPTS]
+    return repeat(chosen(jobs, only), folder, runs, deadline)
