@@ -81,15 +81,16 @@ rules all_rules(case_file const& file) {
 // Everything that listens; what others ask is told first.
 struct listeners {
     listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
-        : calls(trace), left(trace), links(trace), places(trace), owners(trace, names), file{trace,  places,
-                                                                                             owners, accountant,
-                                                                                             order,  uses,
-                                                                                             links,  intended,
-                                                                                             found,  asked} {}
+        : calls(trace), left(trace), links(trace), places(trace), owners(trace, names), file{trace,    places,
+                                                                                             owners,   accountant,
+                                                                                             order,    captured,
+                                                                                             uses,     links,
+                                                                                             intended, found,
+                                                                                             asked} {}
 
     void listen_to(model::world& world) {
-        for (auto* each :
-             std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant, &left})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &captured, &uses, &links, &intended,
+                                                                  &accountant, &left})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
@@ -97,6 +98,7 @@ struct listeners {
     call_counter calls;
     left_in_ranges left;
     timeline::order order;
+    timeline::captured_order captured;
     timeline::uses uses{order};
     ledger::accountant accountant{order};
     payload_links links;

@@ -10,6 +10,7 @@
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/process_state.h"
+#include "analyzer/timeline/captured_order.h"
 #include "analyzer/timeline/uses.h"
 
 namespace lastref::detectors {
@@ -27,6 +28,7 @@ struct case_file {
     findings::owners& owners;
     ledger::accountant const& accountant;
     timeline::order const& order;
+    timeline::captured_order const& captured;
     timeline::uses const& uses;
     payload_links const& links;
     intended_leaks const& intended;
