@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+namespace lastref::curves {
+struct all_curves;
+}
+
 namespace lastref::report {
 
 enum class format { text, json, sarif, junit, markdown, html };
@@ -23,6 +27,7 @@ struct input {
     findings::analysis const& what;
     findings::stacks& stacks;
     gate::outcome const& outcome;
+    curves::all_curves const* drawn = nullptr;  // HTML: draws them; may be null
 };
 
 struct style {
