@@ -16,19 +16,33 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <stdexcept>
+#include <system_error>
 
 namespace lastref::cli {
 namespace {
 
-findings::analysis analysed(store::trace const& trace, symbols::stacks& names, detectors::settings const& asked) {
+// Builds curves in the detectors' own pass.
+detectors::more_observers drawing(store::trace const& trace, std::shared_ptr<curves::all_curves const>& into) {
+    return [&trace, &into](detectors::case_file const& file) {
+        auto builder = std::make_unique<curves::curves_builder>(trace, file.links);
+        auto& built = *builder;
+        std::vector<detectors::more_observer> out;
+        out.push_back({std::move(builder), [&built, &into] { into = built.take(); }});
+        return out;
+    };
+}
+
+findings::analysis analysed(store::trace const& trace, symbols::stacks& names, detectors::settings const& asked,
+                            detectors::more_observers const& more) {
     share_line progress("reading " + report::escaped(trace.path()));
-    return detectors::analyse(trace, std::ref(progress), &names, asked);
+    return detectors::analyse(trace, std::ref(progress), &names, asked, more);
 }
 
 // Symbols are looked up here, ahead of everything that needs them, since it is they that take time.
@@ -43,9 +57,28 @@ void look_up(findings::analysis const& what, symbols::stacks& stacks) {
     }
 }
 
+// "10", "0.5"; none for what is no number, and so the name of a range. Throws for one that is no time.
+std::optional<store::time_ns> seconds_in(std::string const& text) {
+    double seconds = 0;
+    auto const end = text.data() + text.size();
+    bool const digit = text.find_first_of("0123456789") <= 1;  // not "infinity" or "nan"
+    auto const read = std::from_chars(text.data(), end, seconds);
+    if (!digit || read.ptr != end) return std::nullopt;
+    constexpr double most = 1e9;
+    if (read.ec != std::errc{} || !(seconds >= 0 && seconds <= most))
+        throw std::invalid_argument(fmt::format("--warm-up: {} is no number of seconds", report::escaped(text)));
+    return static_cast<store::time_ns>(seconds * 1e9);
+}
+
 detectors::settings settings_of(report_options const& options) {
     detectors::settings out;
-    if (options.warm_up) out.warm_up = static_cast<store::time_ns>(*options.warm_up * 1e9);
+    for (auto const& each : options.warm_up) {
+        auto const seconds = seconds_in(each);
+        if (seconds)
+            out.warm_up = std::max(out.warm_up.value_or(0), *seconds);
+        else
+            out.warm_up_ranges.push_back(each);
+    }
     return out;
 }
 
@@ -76,6 +109,12 @@ std::pair<report::format, std::string> parse_saved(std::string const& text) {
             fmt::format("--save: \"{}\" is not FORMAT=FILE with one of the formats {}", report::escaped(text), names));
     }
     return {*format, text.substr(equals + 1)};
+}
+
+bool draws(report_options const& options) {
+    return options.format == "html" || std::any_of(options.saved.begin(), options.saved.end(), [](auto const& each) {
+               return parse_saved(each).first == report::format::html;
+           });
 }
 
 gate::conditions conditions_of(report_options const& options) {
@@ -134,10 +173,10 @@ int usage_line(std::string_view text) {
 
 }  // namespace
 
-explained::explained(std::string const& path, std::string const& symbols, detectors::settings const& asked)
+explained::explained(std::string const& path, std::string const& symbols, detectors::settings const& asked, bool draws)
     : trace(store::trace::open(path)),
       kept_(path, files_),
-      what(analysed(trace, names_, asked)),
+      what(analysed(trace, names_, asked, draws ? drawing(trace, drawn) : detectors::more_observers{})),
       stacks(symbols == "off" ? nameless_ : names_) {
     look_up(what, stacks);
     findings::give_fingerprints(what, trace, stacks);
@@ -183,9 +222,10 @@ void add_report_options(CLI::App& command, report_options& options) {
         ->allow_extra_args(false);
     command
         .add_option("--warm-up", options.warm_up,
-                    "Seconds from a process's first driver call after which allocations from the driver and loads of "
-                    "code are reported")
-        ->check(CLI::NonNegativeNumber);
+                    "When a process has warmed up, so that allocations from the driver and loads of code are reported: "
+                    "the name of a range that ends then (else \"warm-up\"; may be repeated), or seconds from the first "
+                    "driver call")
+        ->allow_extra_args(false);
     command.add_flag("--all-frames", options.all_frames,
                      "Text and HTML: call stacks as they are, with what frameworks do inside");
     command.add_flag("--by-range", options.by_range, "Text: what each range of the program left, such as a test");
@@ -210,6 +250,7 @@ void add_report_options(CLI::App& command, report_options& options) {
 
 void check(report_options const& options) {
     conditions_of(options);
+    settings_of(options);
     for (auto const& each : options.saved) parse_saved(each);
     auto const& file = options.written_suppressions;
     if (!file.empty() && std::filesystem::exists(file))
@@ -223,10 +264,10 @@ int report_trace(std::string const& trace, report_options const& options) {
     std::optional<gate::baseline> known;
     if (!options.baseline.empty()) known = earlier_findings(options.baseline, options.symbols, settings_of(options));
     if (options.check_file) store::check_file(trace);
-    explained it(trace, options.symbols, settings_of(options));
+    explained it(trace, options.symbols, settings_of(options), draws(options));
     auto const outcome =
         gate::judge(it.what, it.trace, it.stacks, conditions_of(options), suppressions_of(options), known);
-    report::input const in{it.trace, it.what, it.stacks, outcome, options.all_frames};
+    report::input const in{it.trace, it.what, it.stacks, outcome, options.all_frames, it.drawn.get()};
     auto const how = style_for(options);
     auto const text = report::render(*report::format_named(options.format), in, how);
     if (options.to_standard_error && options.output.empty())

@@ -1,6 +1,7 @@
 // What `report`, `check` and `diff` share: reading a trace into findings, the options of the gate, and writing reports.
 #pragma once
 
+#include "analyzer/curves/curves.h"
 #include "analyzer/detectors/settings.h"
 #include "analyzer/findings/analysis.h"
 #include "analyzer/findings/names.h"
@@ -13,6 +14,7 @@
 #include <CLI/App.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,10 +25,12 @@ namespace lastref::cli {
 // terminal. Throws store::error.
 class explained {
   public:
-    // `symbols` is "now" or "off".
-    explained(std::string const& path, std::string const& symbols, detectors::settings const& asked = {});
+    // `symbols` is "now" or "off". With `draws`, curves for charts are made along the way.
+    explained(std::string const& path, std::string const& symbols, detectors::settings const& asked = {},
+              bool draws = false);
 
     store::trace const trace;
+    std::shared_ptr<curves::all_curves const> drawn;  // null without `draws`
 
   private:
     // Findings do not depend on what is shown of them, so the analysis has names in any case.
@@ -52,7 +56,7 @@ struct report_options {
     std::string output;
     bool to_standard_error = false;  // where `output` is empty
     std::vector<std::string> saved;  // FORMAT=FILE
-    std::optional<double> warm_up;   // seconds
+    std::vector<std::string> warm_up;  // seconds, or names of ranges
     bool by_range = false;
     bool all_frames = false;
     bool check_file = false;

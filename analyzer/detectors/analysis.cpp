@@ -8,6 +8,7 @@
 #include "analyzer/detectors/double_free.h"
 #include "analyzer/detectors/failed_free.h"
 #include "analyzer/detectors/first_error.h"
+#include "analyzer/detectors/given_names.h"
 #include "analyzer/detectors/graph_allocation_leak.h"
 #include "analyzer/detectors/graph_exec_growth.h"
 #include "analyzer/detectors/handle_leak.h"
@@ -27,6 +28,9 @@
 #include "analyzer/detectors/unordered_free.h"
 #include "analyzer/detectors/user_object_leak.h"
 #include "analyzer/detectors/user_object_over_release.h"
+#include "analyzer/detectors/warm_up.h"
+#include "analyzer/findings/during.h"
+#include "analyzer/findings/wording.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/world.h"
 
@@ -80,25 +84,31 @@ rules all_rules(case_file const& file) {
 
 // Everything that listens; what others ask is told first.
 struct listeners {
-    listeners(store::trace const& trace, findings::stacks* names, settings const& asked)
+    listeners(store::trace const& trace, findings::stacks* symbols, settings const& asked)
         : calls(trace),
           left(trace),
+          names(trace),
+          warming(trace, asked),
           links(trace),
           pending(trace),
           places(trace),
-          owners(trace, names),
-          file{trace, places, owners, accountant, order, uses, links, intended, found, asked, pending} {}
+          owners(trace, symbols),
+          file{trace,    places, owners,  accountant, order, captured, uses, links,
+               intended, names,  warming, found,      pending} {}
 
     void listen_to(model::world& world) {
-        for (auto* each : std::initializer_list<model::observer*>{&calls, &order, &uses, &links, &intended, &accountant,
-                                                                  &left, &pending})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &names, &order, &captured, &uses, &links, &intended,
+                                                                  &accountant, &left, &pending})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
 
     call_counter calls;
     left_in_ranges left;
+    given_names names;
+    warm_up warming;
     timeline::order order;
+    timeline::captured_order captured;
     timeline::uses uses{order};
     ledger::accountant accountant{order};
     payload_links links;
@@ -119,6 +129,13 @@ void add_disagreements(findings::analysis& out) {
         loss.count = static_cast<std::int64_t>(out.ledger.unexpected);
         loss.text += fmt::format(" (the first is event {})", out.ledger.first_unexpected.value);
     }
+}
+
+// Asked for, and nothing in the trace tells: without a word, no finding would look like a good one.
+void add_unknown_ranges(findings::analysis& out, warm_up const& warming) {
+    for (auto const& name : warming.unknown())
+        out.incomplete.push_back(fmt::format(
+            "No range is called {}: when warm-up was over is not known.", findings::quoted(name)));
 }
 
 }  // namespace
@@ -152,7 +169,9 @@ findings::analysis analyse(store::trace const& trace, std::function<void(double)
     for (auto const& process : world.processes())
         if (process->graphs().parts_left_out() > 0)
             out.incomplete.push_back("Graphs are nested so deep that not all references in them were followed.");
+    add_unknown_ranges(out, all.warming);
     out.found = all.found.take();
+    findings::find_ranges(out.found, trace);
     out.left = all.left.take();
     out.pending = all.pending.all();
     return out;

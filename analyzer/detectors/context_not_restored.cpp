@@ -1,5 +1,6 @@
 #include "analyzer/detectors/context_not_restored.h"
 
+#include "analyzer/findings/during.h"
 #include "analyzer/findings/wording.h"
 
 #include <fmt/core.h>
@@ -70,20 +71,17 @@ void context_not_restored::report(model::process_state const& process, std::uint
                                   groups<change>::group const& g) {
     auto const& range = *g.first.range;
     auto out = finding_of(rule::context_not_restored, process, g.all, key);
-    auto const name_of = [this](store::context_id id) {
-        return id ? "context " + findings::handle_text(file_.trace.at(id).handle) : std::string("no context");
-    };
-    auto const domain = range.domain.empty() ? std::string{} : fmt::format(" of domain \"{}\"", range.domain);
     out.severity = severity::warning;
     out.confidence = confidence::proven;
     out.confidence_reason = "the thread's context was recorded at the begin and at the end of the range";
-    out.title = fmt::format("Range \"{}\"{} ended in another context than it began in{}", range.name, domain,
+    out.title = fmt::format("Range {} ended in another context than it began in{}",
+                            findings::range_text({range.domain, range.name}),
                             g.all.count > 1
                                 ? fmt::format(", {} times", findings::counted(static_cast<std::int64_t>(g.all.count)))
                                 : std::string{});
     out.what.push_back(fmt::format("On {}, {} was current when the range began at {}, and {} when it ended at {}.",
-                                   findings::thread_name(file_.trace.at(range.thread)), name_of(range.found),
-                                   findings::time_text(range.begin), name_of(range.left),
+                                   thread_of(range.thread), context_of(range.found, range.last),
+                                   findings::time_text(range.begin), context_of(range.left, range.last),
                                    findings::time_text(range.end)));
     out.why =
         "What the thread does next with default streams, allocations or frees goes to the context that was left: to "

@@ -9,19 +9,40 @@
 namespace lastref::detectors {
 
 site detector::site_of(std::string role, model::origin const& call, std::string note) const {
-    return {std::move(role), call, call.api ? api_of(call).symbol : std::string{}, std::move(note)};
+    site out;
+    out.role = std::move(role);
+    out.call = call;
+    if (call.api) out.entry_point = api_of(call).symbol;
+    out.note = std::move(note);
+    out.thread = thread_of(call);
+    out.stream_name = file_.names.of(call.stream.stream, call.event);
+    out.context_name = file_.names.of(call.context, call.event);
+    return out;
 }
 
 findings::object_note detector::note_of(model::object const& o) const {
-    return {o.kind, o.handle, o.bytes, o.created.event};
+    return {o.kind, o.handle, o.bytes, o.created.event, std::string(name_of(o))};
+}
+
+std::string detector::thread_of(store::thread_id thread) const {
+    auto const told = findings::thread_name(file_.trace.at(thread));
+    auto const name = file_.names.of_main_thread(thread);
+    return name.empty() ? told : fmt::format("{} {}", told, findings::quoted(name));
 }
 
 std::string detector::thread_of(model::origin const& call) const {
-    return call.thread ? findings::thread_name(file_.trace.at(call.thread)) : "an unknown thread";
+    return call.thread ? thread_of(call.thread) : "an unknown thread";
 }
 
 std::string detector::stream_of(model::origin const& call) const {
-    return findings::stream_text(file_.trace, call.stream);
+    auto const& stream = call.stream;
+    return findings::stream_text(stream, file_.names.of(stream.stream, call.event),
+                                 stream.thread ? thread_of(stream.thread) : std::string{});
+}
+
+std::string detector::context_of(store::context_id context, store::event_id at) const {
+    if (!context) return "no context";
+    return "context " + findings::handle_text(file_.trace.at(context).handle, file_.names.of(context, at));
 }
 
 std::string detector::called(model::process_state const& process, std::uint64_t function) const {

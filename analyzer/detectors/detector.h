@@ -2,15 +2,17 @@
 // ends, in the order in which detectors are told: causes before consequences (analysis.cpp).
 #pragma once
 
+#include "analyzer/detectors/given_names.h"
 #include "analyzer/detectors/intended_leaks.h"
 #include "analyzer/detectors/payload_links.h"
-#include "analyzer/detectors/settings.h"
+#include "analyzer/detectors/warm_up.h"
 #include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/finding.h"
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/ledger/accountant.h"
 #include "analyzer/model/pending_calls.h"
 #include "analyzer/model/process_state.h"
+#include "analyzer/timeline/captured_order.h"
 #include "analyzer/timeline/uses.h"
 
 namespace lastref::detectors {
@@ -28,11 +30,13 @@ struct case_file {
     findings::owners& owners;
     ledger::accountant const& accountant;
     timeline::order const& order;
+    timeline::captured_order const& captured;
     timeline::uses const& uses;
     payload_links const& links;
     intended_leaks const& intended;
+    given_names const& names;
+    warm_up const& warming;
     findings::collection& found;
-    settings const& asked;
     model::pending_calls const& pending;
 };
 
@@ -43,6 +47,7 @@ class detector : public model::observer {
   protected:
     site site_of(std::string role, model::origin const& call, std::string note = {}) const;
     findings::object_note note_of(model::object const& o) const;
+    std::string_view name_of(model::object const& o) const { return file_.names.of(o.id, o.created.event); }
     // A finding of `r` with what a tally says of it.
     template <class Tally>
     finding finding_of(rule r, model::process_state const& process, Tally const& all, std::uint64_t key) const {
@@ -62,6 +67,8 @@ class detector : public model::observer {
     store::api const& api_of(model::origin const& call) const { return file_.trace.at(call.api); }
     std::string thread_of(model::origin const& call) const;
     std::string stream_of(model::origin const& call) const;
+    std::string context_of(store::context_id context, store::event_id at) const;  // "context 0xc0", "no context"
+    std::string thread_of(store::thread_id thread) const;
 
     // Whose code made the call; `unknown` without a stack.
     findings::code_owner caller_of(model::process_state const& process, model::origin const& call) const;
@@ -72,11 +79,6 @@ class detector : public model::observer {
 
     // "on stream 0x50", or nothing for a call that has none.
     std::string on_stream(model::origin const& call) const;
-
-    // The call began after the end of warm-up; never where none was asked for.
-    bool warmed_up(model::process_state const& process, model::event const& e) const {
-        return file_.asked.warm_up && e.row.begin - process.first_event() >= *file_.asked.warm_up;
-    }
 
     case_file const& file_;
 };

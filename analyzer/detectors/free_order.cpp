@@ -47,7 +47,7 @@ std::optional<unordered_pair> unordered_use(case_file const& file, model::proces
     std::optional<unordered_pair> out;
     for (auto const& use : file.uses.of(e.subject->id)) {
         if (in_order(file, use, e)) continue;
-        out = unordered_pair{*e.subject, use, e.where(), {}, false, false, false};
+        out = unordered_pair{*e.subject, use, e.where()};
     }
     if (!out) return {};
     out->latest = file.order.latest_before(out->use.work, e.stream);
@@ -70,6 +70,9 @@ std::string order_story::order_there(unordered_pair const& pair) const {
             "{} takes no stream and waits for nothing: it assumes that every access is done. Nothing had "
             "waited for {} since.",
             api_of(pair.freed).name, used_on);
+    if (pair.captured)
+        return "Both were captured into one graph, and none of its edges leads from the one to the other: they may run "
+               "in either order, or at once, in every launch.";
     if (pair.latest)
         return fmt::format("Before the free, {} had waited for what {} was given up to {}; this came at {}.",
                            stream_of(pair.freed), used_on, findings::time_text(pair.latest->at),

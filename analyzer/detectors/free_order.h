@@ -12,10 +12,11 @@ struct unordered_pair {
     model::object memory;
     timeline::use use;
     model::origin freed;
-    std::optional<timeline::moment> latest;  // of the use's stream, what comes before the free
-    bool recycled = false;                   // the free names the used stream's handle, which is another's by now
+    std::optional<timeline::moment> latest = {};  // of the use's stream, what comes before the free
+    bool recycled = false;                        // the free names the used stream's handle, which is another's by now
     bool used_stream_gone = false;
     bool beside_legacy = false;  // one is the legacy stream, and the other does not join it
+    bool captured = false;       // both are nodes of one captured graph
 };
 
 // A free by a default-stream token while another context is current than when the memory was allocated: told by

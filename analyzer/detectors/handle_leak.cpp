@@ -142,7 +142,7 @@ void handle_leak::report(model::process_state const& process, std::uint64_t key,
                             api_of(first.created).name);
     out.what.push_back(fmt::format("{} {} {} was made by {} at {} and was still there when the process ended.",
                                    g.all.count == 1 ? "The" : "The first", model::name_of(first.kind),
-                                   findings::handle_text(first.handle), thread_of(first.created),
+                                   findings::handle_text(first.handle, name_of(first)), thread_of(first.created),
                                    findings::time_text(first.created.at)));
     if (h.gone() > 0)
         out.what.push_back(

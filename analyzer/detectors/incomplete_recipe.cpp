@@ -22,10 +22,6 @@ void incomplete_recipe::on_process_end(model::process_state const& process) {
     groups_.report(process.process().id, [&](std::uint64_t key, auto const& g) { report(process, key, g); });
 }
 
-std::string incomplete_recipe::context_text(model::origin const& call) const {
-    return findings::handle_text(file_.trace.at(call.context).handle);
-}
-
 void incomplete_recipe::report(model::process_state const& process, std::uint64_t key,
                                groups<ambient_free>::group const& g) {
     auto const& f = g.first;
@@ -35,9 +31,9 @@ void incomplete_recipe::report(model::process_state const& process, std::uint64_
     out.confidence_reason = "both calls were recorded with the context that was current";
     out.title = fmt::format("{} freed by a default-stream token under another context than {}",
                             findings::counted(g.all.count, "buffer"), g.all.count == 1 ? "its own" : "their own");
-    out.what.push_back(fmt::format("{} was allocated under context {} and freed on {} while context {} was current.",
-                                   findings::handle_text(f.memory.handle), context_text(f.memory.created),
-                                   stream_of(f.freed), context_text(f.freed)));
+    out.what.push_back(fmt::format("{} was allocated under {} and freed on {} while {} was current.",
+                                   findings::handle_text(f.memory.handle), context_of(f.memory.created.context, f.memory.created.event),
+                                   stream_of(f.freed), context_of(f.freed.context, f.freed.event)));
     out.what.push_back(f.in_order ? "The host, or an event, had ordered the two, so that this free did no harm."
                                   : "Nothing orders that stream after the memory's last use.");
     out.why =

@@ -21,7 +21,6 @@ class incomplete_recipe : public detector {
         bool in_order = false;  // the host had waited, or something else orders it
     };
     void report(model::process_state const& process, std::uint64_t key, groups<ambient_free>::group const& g);
-    std::string context_text(model::origin const& call) const;
 
     groups<ambient_free> groups_;
 };

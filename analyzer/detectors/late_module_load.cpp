@@ -8,7 +8,7 @@ namespace lastref::detectors {
 
 void late_module_load::on_event(model::process_state const& process, model::event const& e) {
     bool const loads = e.kind() == event_kind::module_load || e.kind() == event_kind::library_load;
-    if (!loads || !e.row.succeeded() || !warmed_up(process, e)) return;
+    if (!loads || !e.row.succeeded() || !file_.warming.over(process, e)) return;
     auto const key = findings::hash().add(place_of(e.where())).add(e.api.name).value();
     auto& g = groups_.of(e.process, key, {e.where(), 0});
     g.first.length = std::max(g.first.length, e.row.end() - e.row.begin);
@@ -23,7 +23,7 @@ void late_module_load::report(model::process_state const& process, std::uint64_t
     auto out = finding_of(rule::late_module_load, process, g.all, key);
     out.severity = severity::warning;
     out.confidence = confidence::proven;
-    out.confidence_reason = "the calls came after the end of warm-up that was asked for";
+    out.confidence_reason = file_.warming.reason(process.process().id);
     out.title = fmt::format("{} by {} after warm-up, up to {} each", findings::counted(g.all.count, "load"),
                             api_of(g.first.call).name, findings::duration_text(g.first.length));
     out.what.push_back(

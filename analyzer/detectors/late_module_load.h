@@ -1,5 +1,5 @@
-// late-module-load: code loaded after the program has warmed up. The end of warm-up is told by whoever asks
-// (settings::warm_up); without it nothing is reported.
+// late-module-load: code loaded after the program has warmed up. The end of warm-up is told by the program's
+// ranges or by whoever asks (warm_up.h); without it nothing is reported.
 #pragma once
 
 #include "analyzer/detectors/groups.h"

@@ -27,7 +27,7 @@ bool from_the_driver(model::object_kind kind) {
 }  // namespace
 
 void steady_state_allocation::on_event(model::process_state const& process, model::event const& e) {
-    if (!is_creation(e) || !from_the_driver(e.subject->kind) || !warmed_up(process, e)) return;
+    if (!is_creation(e) || !from_the_driver(e.subject->kind) || !file_.warming.over(process, e)) return;
     auto const key = findings::hash().add(place_of(e.where())).add(e.api.name).value();
     groups_.of(e.process, key, e.where()).all.add(e.row.begin, e.subject);
 }
@@ -41,7 +41,7 @@ void steady_state_allocation::report(model::process_state const& process, std::u
     auto out = finding_of(rule::steady_state_allocation, process, g.all, key);
     out.severity = severity::warning;
     out.confidence = confidence::proven;
-    out.confidence_reason = "the calls came after the end of warm-up that was asked for";
+    out.confidence_reason = file_.warming.reason(process.process().id);
     out.title = fmt::format("{} of {} by {} after warm-up", findings::counted(g.all.count, "allocation"),
                             findings::bytes_text(g.all.bytes), api_of(g.first).name);
     out.what.push_back(fmt::format("The first was made by {} at {}, the last at {}.", thread_of(g.first),

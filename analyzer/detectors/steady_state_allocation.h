@@ -1,5 +1,5 @@
 // steady-state-allocation: memory allocated from the driver after the program has warmed up. The end of warm-up is told
-// by whoever asks (settings::warm_up); without it nothing is reported.
+// by the program's ranges or by whoever asks (warm_up.h); without it nothing is reported.
 #pragma once
 
 #include "analyzer/detectors/groups.h"

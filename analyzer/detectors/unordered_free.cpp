@@ -6,15 +6,19 @@
 
 namespace lastref::detectors {
 
-void unordered_free::on_event(model::process_state const& process, model::event const& e) {
-    auto const pair = unordered_use(file_, process, e);
-    if (!pair || between_threads_default_streams(*pair)) return;
+void unordered_free::add(model::event const& e, unordered_pair const& pair) {
     auto const key = findings::hash()
-                         .add(place_of(pair->memory.created))
-                         .add(pair->use.allocation ? 0 : place_of(pair->use.call))
-                         .add(place_of(pair->freed))
+                         .add(place_of(pair.memory.created))
+                         .add(pair.use.allocation ? 0 : place_of(pair.use.call))
+                         .add(place_of(pair.freed))
                          .value();
-    groups_.of(e.process, key, *pair).all.add(e.row.begin, e.subject);
+    groups_.of(e.process, key, pair).all.add(pair.freed.at, &pair.memory);
+}
+
+void unordered_free::on_event(model::process_state const& process, model::event const& e) {
+    for (auto const& pair : captured_.take(e)) add(e, pair);
+    auto const pair = unordered_use(file_, process, e);
+    if (pair && !between_threads_default_streams(*pair)) add(e, *pair);
 }
 
 void unordered_free::on_process_end(model::process_state const& process) {
@@ -37,6 +41,9 @@ void unordered_free::report(model::process_state const& process, std::uint64_t k
     if (pair.freed.stream.kind == model::stream_kind::none)
         out.title = fmt::format("{} freed by {} while work on {} may still run", buffers, api_of(pair.freed).name,
                                 g.all.count == 1 ? "it" : "them");
+    else if (pair.captured)
+        out.title = fmt::format("{} of a captured graph freed with no edge from {}", buffers,
+                                pair.use.allocation ? "the allocation" : "the last use");
     else if (pair.recycled)
         out.title = fmt::format("{} freed on a stream that only has the handle of the one that used {}", buffers,
                                 g.all.count == 1 ? "it" : "them");

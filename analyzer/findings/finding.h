@@ -14,12 +14,26 @@
 
 namespace lastref::findings {
 
+// A range that the program marked through NVTX.
+struct named_range {
+    std::string domain;  // empty: the default one
+    std::string name;
+    bool pushed = true;  // on the call's own thread; else it was open in the process
+
+    friend bool operator==(named_range const&, named_range const&) = default;
+};
+
 // A call that the finding is about. `role` is what it did: "allocated", "freed", "created", "instantiated".
 struct site {
     std::string role;
     model::origin call;
     std::string entry_point;  // ABI symbol as called
     std::string note;         // what matters there: "per-thread default stream, no current context"
+    std::string thread;       // for people: "the main thread"
+    // What the program calls them; empty where it does not.
+    std::string stream_name = {};
+    std::string context_name = {};
+    std::vector<named_range> ranges = {};  // that the call fell into, outermost first (during.h)
 };
 
 struct object_note {
@@ -27,6 +41,7 @@ struct object_note {
     store::handle handle = 0;
     std::uint64_t bytes = 0;
     store::event_id created;
+    std::string name = {};  // that the program gave it; may be empty
 };
 
 // What follows from the finding, and would have been a finding of its own without it.

@@ -1,11 +1,14 @@
 #include "analyzer/findings/ranges.h"
 
+#include "analyzer/findings/code_owner.h"
 #include "analyzer/findings/fingerprint.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace lastref::findings {
 namespace {
@@ -90,6 +93,42 @@ std::map<place_and_kind, std::size_t> findings_by_place(analysis const& what, pl
     return out;
 }
 
+// What a library keeps on purpose is one finding, of all processes, and names a few of its places only: the others are
+// known by the library.
+class libraries {
+  public:
+    libraries(analysis const& what, store::trace const& trace) : trace_(trace), owners_(trace, nullptr) {
+        for (std::size_t i = 0; i < what.found.size(); ++i) {
+            auto const& f = what.found[i];
+            if (f.rule != rule::allocation_leak || f.severity != severity::note || f.sites.empty()) continue;
+            auto const& call = f.sites.front().call;
+            if (!call.thread) continue;
+            if (auto name = library_of(trace.at(call.thread).process, call.stack); !name.empty())
+                findings_.emplace(std::move(name), i);
+        }
+    }
+
+    std::optional<std::size_t> finding_of(left_objects const& left) {
+        if (!model::is_memory(left.kind) || findings_.empty()) return std::nullopt;
+        auto const found = findings_.find(library_of(trace_.ranges()[left.range].process, left.stack));
+        return found == findings_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+  private:
+    // The file of whoever made the call, where it is not the program's; else empty.
+    std::string library_of(store::process_id process, store::stack_id stack) {
+        auto const calls = trace_.stack_of(stack);
+        auto const* const frame = owners_.caller_in(trace_.at(process), calls);
+        if (frame == nullptr || !frame->module || !is_foreign(owners_.of(trace_.at(process), *frame))) return {};
+        std::string_view const path = trace_.at(frame->module).path;
+        return std::string(path.substr(path.rfind('/') + 1));
+    }
+
+    store::trace const& trace_;
+    owners owners_;
+    std::map<std::string, std::size_t> findings_;
+};
+
 using shares_by_range = std::map<std::size_t, std::map<std::size_t, range_share>>;
 
 void add(shares_by_range& to, std::size_t range, std::size_t finding, std::uint64_t count, std::uint64_t bytes) {
@@ -116,13 +155,15 @@ std::vector<range_summary> by_range(analysis const& what, store::trace const& tr
     range_index const ranges(trace);
     places places(trace);
     auto const finding_of = findings_by_place(what, places);
+    libraries kept(what, trace);
     shares_by_range shares;
     std::set<std::size_t> placed;
     for (auto const& left : what.left) {
         auto const found = finding_of.find({places.key(left.stack), left.kind});
-        if (found == finding_of.end()) continue;
-        add(shares, left.range, found->second, left.count, left.bytes);
-        placed.insert(found->second);
+        auto const finding = found == finding_of.end() ? kept.finding_of(left) : std::optional(found->second);
+        if (!finding) continue;
+        add(shares, left.range, *finding, left.count, left.bytes);
+        placed.insert(*finding);
     }
     for (std::size_t i = 0; i < what.found.size(); ++i)
         if (!placed.contains(i)) add_by_call(shares, what, trace, i, ranges);

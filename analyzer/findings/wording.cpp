@@ -124,21 +124,33 @@ std::string how_it_ended(store::process const& p) {
 std::string thread_name(store::thread const& t) {
     if (t.main) return "the main thread";
     if (t.name.empty()) return fmt::format("thread {}", t.tid);
-    return fmt::format("thread \"{}\" ({})", t.name, t.tid);
+    return fmt::format("thread {} ({})", findings::quoted(t.name), t.tid);
 }
 
-std::string stream_text(store::trace const& trace, model::stream_identity const& stream) {
+std::string quoted(std::string_view name) {
+    constexpr std::size_t most = 80;
+    if (name.size() <= most) return fmt::format("\"{}\"", name);
+    auto end = most;
+    while (end > most - 4 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    return fmt::format("\"{}…\"", name.substr(0, end));
+}
+
+std::string handle_text(store::handle handle, std::string_view name) {
+    return name.empty() ? handle_text(handle) : fmt::format("{} ({})", findings::quoted(name), handle_text(handle));
+}
+
+std::string stream_text(model::stream_identity const& stream, std::string_view name, std::string_view thread) {
     switch (stream.kind) {
         case model::stream_kind::none:
             return "no stream";
         case model::stream_kind::legacy:
             return "the legacy default stream";
         case model::stream_kind::created:
-            return fmt::format("stream {}", handle_text(stream.handle));
+            return fmt::format("stream {}", handle_text(stream.handle, name));
         case model::stream_kind::per_thread:
             break;
     }
-    return fmt::format("the per-thread default stream of {}", thread_name(trace.at(stream.thread)));
+    return fmt::format("the per-thread default stream of {}", thread);
 }
 
 }  // namespace lastref::findings

@@ -24,7 +24,14 @@ std::string process_name(store::process const& p);  // "demo (pid 4711)"
 std::string how_it_ended(store::process const& p);  // "killed by signal 9"
 std::string thread_name(store::thread const& t);    // "the main thread", "thread "worker" (4712)"
 
-// "stream 0x50", "the legacy default stream", "the per-thread default stream of the main thread"
-std::string stream_text(store::trace const& trace, model::stream_identity const& stream);
+// "0x50", or with the name that the program gave what it stands for: "\"copy\" (0x50)".
+std::string handle_text(store::handle handle, std::string_view name);
+
+// A name in double quotes. Programs put whole sentences into names: in running text they are cut.
+std::string quoted(std::string_view name);
+
+// "stream 0x50", "the legacy default stream", "the per-thread default stream of the main thread". `name` is what the
+// program calls a created stream, `thread` the thread of a per-thread one.
+std::string stream_text(model::stream_identity const& stream, std::string_view name, std::string_view thread);
 
 }  // namespace lastref::findings

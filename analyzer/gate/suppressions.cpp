@@ -118,6 +118,7 @@ void add_site(std::vector<std::string>& names, findings::site const& s, sources 
     if (!s.call.thread) return;
     auto const& thread = from.trace.at(s.call.thread);
     names.push_back(thread.name);
+    for (auto const& range : s.ranges) names.push_back(range.name);
     for (auto& range : from.ranges.names(thread.process, s.call.event)) names.push_back(std::move(range));
 }
 

@@ -1,10 +1,12 @@
 // One file of HTML: no script, no network, light and dark, from a phone's width on. Everything that came from the
 // program passes through xml_escaped.
+#include "analyzer/findings/during.h"
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/html_charts.h"
+#include "analyzer/report/html_memory.h"
 #include "analyzer/report/html_style.h"
 #include "analyzer/report/render.h"
 #include "analyzer/report/stack_lines.h"
@@ -144,9 +146,8 @@ std::string stack_html(input const& in, findings::site const& site) {
 
 std::string site_html(input const& in, findings::site const& s) {
     if (!s.call.event) return {};
-    auto const thread = findings::thread_name(in.trace.at(s.call.thread));
-    auto const head = fmt::format("{} at {} by {}: ", s.role, findings::time_text(s.call.at), thread);
-    return fmt::format("<div class=\"site\"><p>{}<code>{}</code>{}</p>\n{}</div>\n", xml_escaped(head),
+    return fmt::format("<div class=\"site\"><p>{}: <code>{}</code>{}</p>\n{}</div>\n",
+                       xml_escaped(findings::site_head(s)),
                        xml_escaped(s.entry_point), xml_escaped(s.note.empty() ? "" : ", " + s.note), stack_html(in, s));
 }
 
@@ -261,7 +262,7 @@ std::string render_html(input const& in) {
                xml_escaped(title), html_style) +
            head(in) + banner("fails", "Fails", in.outcome.reasons) +
            banner("", "Incomplete: something may be missing from this report", in.what.incomplete) + tiles(in) +
-           charts(in, open) + cards(in, open) + ranges(in) + set_aside(in) +
+           charts(in, open) + memory_section(in) + cards(in, open) + ranges(in) + set_aside(in) +
            fmt::format("<footer>lastref {} · {}</footer>\n</main></body></html>\n", LASTREF_VERSION,
                        xml_escaped(in.trace.path()));
 }

@@ -17,28 +17,13 @@ std::string cut(std::string_view text, std::size_t most) {
     return fmt::format("{}…", text.substr(0, most));
 }
 
-std::string open_svg(std::size_t height, std::string_view title) {
-    return fmt::format("<svg role=\"img\" width=\"100%\" height=\"{}\" aria-label=\"{}\">\n", height,
-                       xml_escaped(title));
-}
-
 // --- timeline --------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t row_height = 38, head_height = 34;
 constexpr std::size_t most_rows = 16;
 
-struct axis {
-    store::time_ns end = 1;
-
-    // In percent of the chart's width, with room for what stands at both ends.
-    double at(store::time_ns time) const {
-        auto const share = static_cast<double>(std::clamp<store::time_ns>(time, 0, end)) / static_cast<double>(end);
-        return 2 + 96 * share;
-    }
-};
-
-axis axis_of(input const& in) {
-    axis out;
+time_axis axis_of(input const& in) {
+    time_axis out;
     for (auto const id : in.what.used_driver) out.end = std::max(out.end, in.trace.at(id).last_time.value_or(0));
     for (auto const& f : in.what.found) out.end = std::max(out.end, f.last_seen);
     return out;
@@ -55,22 +40,6 @@ char const* name_of(store::phase_step step) {
     }
 }
 
-// One process's steps only: those of several are no marks that the eye could use.
-std::string phase_lines(input const& in, axis const& time, std::size_t height) {
-    std::string out;
-    if (in.what.used_driver.size() != 1) return out;
-    for (auto const& phase : in.trace.phases()) {
-        auto const* const name = name_of(phase.what);
-        if (name == nullptr || phase.process != in.what.used_driver.front()) continue;
-        bool const late = phase.what == store::phase_step::driver_torn_down;
-        out += fmt::format(
-            "<line class=\"phase\" x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"{1}\" y2=\"{2}\"/>\n"
-            "<text class=\"dim\" x=\"{0:.2f}%\" y=\"{3}\" text-anchor=\"end\">{4}</text>\n",
-            time.at(phase.at), late ? 18 : 32, height - 18, late ? 13 : 28, name);
-    }
-    return out;
-}
-
 // A bar for what lasted, a dot for what was seen once.
 std::string mark(std::string_view style, double from, double to, std::size_t y) {
     if (to - from < 1) return fmt::format("<circle class=\"{}\" cx=\"{:.2f}%\" cy=\"{}\" r=\"4.5\"/>", style, from, y);
@@ -78,7 +47,7 @@ std::string mark(std::string_view style, double from, double to, std::size_t y) 
                        from, y - 4, to - from);
 }
 
-std::string row(input const& in, axis const& time, std::size_t i, std::size_t number) {
+std::string row(input const& in, time_axis const& time, std::size_t i, std::size_t number) {
     auto const& f = in.what.found[i];
     auto const y = head_height + (number - 1) * row_height;
     auto const from = time.at(f.first_seen), to = time.at(f.last_seen);
@@ -93,13 +62,38 @@ std::string row(input const& in, axis const& time, std::size_t i, std::size_t nu
 
 }  // namespace
 
+double time_axis::at(store::time_ns time) const {
+    auto const length = std::max(static_cast<double>(end) - static_cast<double>(begin), 1.0);
+    return 2 + 96 * std::clamp((static_cast<double>(time) - static_cast<double>(begin)) / length, 0.0, 1.0);
+}
+
+std::string open_svg(std::size_t height, std::string_view title) {
+    return fmt::format("<svg role=\"img\" width=\"100%\" height=\"{}\" aria-label=\"{}\">\n", height,
+                       xml_escaped(title));
+}
+
+std::string phase_lines(input const& in, time_axis const& time, std::size_t bottom) {
+    std::string out;
+    if (in.what.used_driver.size() != 1) return out;
+    for (auto const& phase : in.trace.phases()) {
+        auto const* const name = name_of(phase.what);
+        if (name == nullptr || phase.process != in.what.used_driver.front()) continue;
+        bool const late = phase.what == store::phase_step::driver_torn_down;
+        out += fmt::format(
+            "<line class=\"phase\" x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"{1}\" y2=\"{2}\"/>\n"
+            "<text class=\"dim\" x=\"{0:.2f}%\" y=\"{3}\" text-anchor=\"end\">{4}</text>\n",
+            time.at(phase.at), late ? 18 : 32, bottom, late ? 13 : 28, name);
+    }
+    return out;
+}
+
 std::string timeline_chart(input const& in, std::vector<std::size_t> const& open) {
     if (open.empty()) return {};
     auto const time = axis_of(in);
     auto const rows = std::min(open.size(), most_rows);
     auto const height = head_height + rows * row_height + 24;
     auto out = open_svg(height, "When each finding was seen, from the start of the recording to its end");
-    out += phase_lines(in, time, height);
+    out += phase_lines(in, time, height - 18);
     for (std::size_t i = 0; i < rows; ++i) out += row(in, time, open[i], i + 1);
     out += fmt::format(
         "<line class=\"axis\" x1=\"2%\" x2=\"98%\" y1=\"{0}\" y2=\"{0}\"/>"

@@ -6,9 +6,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lastref::report {
+
+// A part of the recording, as the width of a chart with room for what stands at both ends.
+struct time_axis {
+    store::time_ns begin = 0;
+    store::time_ns end = 1;
+
+    double at(store::time_ns time) const;  // in percent of the chart's width
+};
+
+// Opens an SVG as wide as its place; `title` is escaped here.
+std::string open_svg(std::size_t height, std::string_view title);
+
+// Where main ended and where the driver shut down, as lines down to `bottom` below their names; nothing for several
+// processes, whose steps are no marks that the eye could use.
+std::string phase_lines(input const& in, time_axis const& time, std::size_t bottom);
 
 struct bar {
     std::string label;  // as it is; escaped here

@@ -47,6 +47,14 @@ svg text { fill: var(--ink); font-size: 13px; } svg text.dim { fill: var(--dim);
 svg .number { font-weight: 700; }
 svg .error { fill: var(--error); } svg .warning { fill: var(--warning); } svg .note { fill: var(--note); }
 svg rect.plain { fill: var(--plain); } svg rect.track { fill: var(--track); }
+svg path { fill: none; stroke-width: 1.6; vector-effect: non-scaling-stroke; }
+svg path.used { stroke: var(--note); } svg path.area { stroke: none; fill: var(--note); opacity: .2; }
+svg path.reserved, svg path.other { stroke: var(--warning); } svg path.threshold { stroke: var(--dim); stroke-dasharray: 5 4; }
+svg path.reported { stroke: var(--good); stroke-dasharray: 2 3; }
+.key { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .5rem; font-size: .84rem; color: var(--dim); }
+.key i { display: inline-block; width: 1rem; height: 0; margin-right: .4rem; vertical-align: middle; border-top: 3px solid var(--note); }
+.key i.reserved, .key i.other { border-color: var(--warning); } .key i.threshold { border-top: 2px dashed var(--dim); }
+.key i.reported { border-top: 2px dotted var(--good); }
 svg line.axis { stroke: var(--line); } svg line.phase { stroke: var(--dim); stroke-dasharray: 3 4; }
 .finding { padding: 0; margin-top: .75rem; border-left-width: 4px; }
 .finding.error { border-left-color: var(--error); } .finding.warning { border-left-color: var(--warning); }

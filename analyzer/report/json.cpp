@@ -167,6 +167,15 @@ char const* stream_name(model::stream_identity const& s) {
     return "created";
 }
 
+json site_ranges_json(std::vector<findings::named_range> const& ranges) {
+    json out = json::array();
+    for (auto const& each : ranges)
+        out.push_back({{"name", each.name},
+                       {"domain", each.domain.empty() ? json(nullptr) : json(each.domain)},
+                       {"kind", each.pushed ? "push" : "start"}});
+    return out;
+}
+
 json site_json(input const& in, findings::site const& s) {
     json out{{"role", s.role}, {"entry_point", s.entry_point}};
     out["event"] = s.call.event.value;
@@ -180,7 +189,10 @@ json site_json(input const& in, findings::site const& s) {
                          {"main", thread.main}};
     }
     out["stream"] = stream_name(s.call.stream);
+    if (!s.stream_name.empty()) out["stream_name"] = s.stream_name;
     out["context"] = s.call.context ? json(hex(in.trace.at(s.call.context).handle)) : json(nullptr);
+    if (!s.context_name.empty()) out["context_name"] = s.context_name;
+    if (!s.ranges.empty()) out["ranges"] = site_ranges_json(s.ranges);
     if (!s.note.empty()) out["note"] = s.note;
     out["stack"] = stack_json(in, s.call.stack);
     return out;
@@ -202,11 +214,13 @@ json consequence_json(input const& in, findings::consequence const& c) {
 
 json finding_json(input const& in, findings::finding const& f) {
     json objects = json::array();
-    for (auto const& o : f.objects)
+    for (auto const& o : f.objects) {
         objects.push_back({{"kind", model::name_of(o.kind)},
                            {"handle", hex(o.handle)},
                            {"bytes", o.bytes},
                            {"created_event", o.created.value}});
+        if (!o.name.empty()) objects.back()["name"] = o.name;
+    }
     json consequences = json::array();
     for (auto const& c : f.consequences) consequences.push_back(consequence_json(in, c));
     return {{"rule", info(f.rule).name},

@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+namespace lastref::curves {
+struct all_curves;
+}
+
 namespace lastref::report {
 
 enum class format { text, json, sarif, junit, markdown, html };
@@ -24,6 +28,7 @@ struct input {
     findings::stacks& stacks;
     gate::outcome const& outcome;
     bool all_frames = false;  // text and HTML: stacks as they are, nothing folded
+    curves::all_curves const* drawn = nullptr;  // HTML: draws them; may be null
 };
 
 struct style {

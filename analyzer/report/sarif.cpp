@@ -1,5 +1,6 @@
 // SARIF 2.1.0, for code scanning: https://docs.oasis-open.org/sarif/sarif/v2.1.0/. Viewers show messages as text, so
 // what came from the program is escaped in them as it is for a terminal.
+#include "analyzer/findings/during.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "analyzer/report/escape.h"
@@ -106,10 +107,7 @@ class places {
     }
 
     std::string site_text(findings::site const& s) const {
-        auto const thread =
-            s.call.thread ? findings::thread_name(in_.trace.at(s.call.thread)) : std::string("a thread");
-        return fmt::format("{} at {} by {}: {}{}{}", s.role, findings::time_text(s.call.at), thread, s.entry_point,
-                           s.note.empty() ? "" : ", ", s.note);
+        return fmt::format("{}: {}{}{}", findings::site_head(s), s.entry_point, s.note.empty() ? "" : ", ", s.note);
     }
 
   private:

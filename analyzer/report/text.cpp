@@ -1,6 +1,7 @@
 // The report that a person reads at a terminal or in a log.
 #include "analyzer/findings/audit.h"
 #include "analyzer/findings/code_owner.h"
+#include "analyzer/findings/during.h"
 #include "analyzer/findings/pending_calls.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
@@ -112,9 +113,8 @@ void print_stack(page& to, input const& in, findings::site const& site) {
 
 void print_site(page& to, input const& in, findings::site const& site) {
     if (!site.call.event) return;
-    auto const thread = findings::thread_name(in.trace.at(site.call.thread));
-    to.wrapped(escaped(fmt::format("{} at {} by {}: {}{}{}", site.role, findings::time_text(site.call.at), thread,
-                                   site.entry_point, site.note.empty() ? "" : ", ", site.note)),
+    to.wrapped(escaped(fmt::format("{}: {}{}{}", findings::site_head(site), site.entry_point,
+                                   site.note.empty() ? "" : ", ", site.note)),
                4, {}, ink::plain, 4);
     print_stack(to, in, site);
 }

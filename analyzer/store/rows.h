@@ -145,6 +145,30 @@ struct context_change {
     context_id left;
 };
 
+// A range of NVTX's. The events of its thread that fall into it are those behind `before` up to `last`.
+struct nvtx_range {
+    process_id process;
+    thread_id thread;     // that began it
+    bool pushed = false;  // those of a thread and domain nest; others may end on any thread
+    std::string domain;   // empty: the default one
+    std::string name;     // empty where it has none
+    time_ns begin = 0;
+    std::optional<time_ns> end;  // none: it had not ended when recording ended
+    event_id before;
+    event_id last;  // the greatest there can be where it had not ended
+};
+
+// What the program called something that a handle stood for. Handles are handed out again: it is meant for what the
+// handle stood for behind `event`.
+enum class named_resource : std::uint8_t { other, thread, context, stream, event };
+struct given_name {
+    process_id process;
+    named_resource what = named_resource::other;
+    store::handle handle = 0;  // of a thread its tid
+    std::string name;
+    event_id event;  // greatest event written before it
+};
+
 struct loss {
     process_id process;  // none: of the trace as a whole
     std::string name;

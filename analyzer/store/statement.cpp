@@ -32,6 +32,10 @@ void statement::bind(int parameter, std::int64_t value) {
     sqlite3_bind_int64(handle_.get(), parameter, value);
 }
 
+void statement::bind(int parameter, std::string_view value) {
+    sqlite3_bind_text64(handle_.get(), parameter, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
 // SQLite begins again from the first row when a finished statement is stepped once more; here the end stays the end.
 bool statement::step() {
     if (done_) return false;

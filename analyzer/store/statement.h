@@ -33,6 +33,7 @@ class statement {
     statement(database const& db, std::string_view sql, std::string file);
 
     void bind(int parameter, std::int64_t value);
+    void bind(int parameter, std::string_view value);
     bool step();  // false at the end, and from then on until reset()
     void reset();
 

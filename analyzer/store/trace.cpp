@@ -49,6 +49,10 @@ constexpr std::array phase_names{names_of<phase_step>{"driver_found", phase_step
                                  names_of<phase_step>{"python_initialized", phase_step::python_initialized},
                                  names_of<phase_step>{"python_finalizing", phase_step::python_finalizing},
                                  names_of<phase_step>{"python_finalized", phase_step::python_finalized}};
+constexpr std::array resource_names{names_of<named_resource>{"thread", named_resource::thread},
+                                    names_of<named_resource>{"context", named_resource::context},
+                                    names_of<named_resource>{"stream", named_resource::stream},
+                                    names_of<named_resource>{"event", named_resource::event}};
 constexpr std::array state_names{names_of<trace_state>{"recording", trace_state::recording},
                                  names_of<trace_state>{"complete", trace_state::complete}};
 
@@ -121,6 +125,7 @@ struct trace::contents {
     }
 
     bool is_strict(char const* table) const;
+    bool has_table(char const* name) const;
     stack read_stack(stack_id which);
     std::string stack_rows_query();
     frame read_frame(statement& row);
@@ -259,9 +264,15 @@ void trace::contents::load_phases() {
     }
 }
 
+bool trace::contents::has_table(char const* name) const {
+    auto rows = prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+    rows.bind(1, std::string_view(name));
+    return rows.step();
+}
+
 // Traces of older versions have no such table.
 void trace::contents::load_ranges() {
-    if (!prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'range'").step()) return;
+    if (!has_table("range")) return;
     auto rows = prepare("SELECT process, name, begin, end, begin_event, end_event FROM range ORDER BY begin_event, id");
     while (rows.step()) {
         range row;
@@ -277,9 +288,7 @@ void trace::contents::load_ranges() {
 
 // Nor have they these columns.
 void trace::contents::load_context_changes() {
-    auto tables =
-        prepare("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('range', 'nvtx_range')");
-    if (!tables.step() || tables.integer(0) != 2) return;
+    if (!has_table("range") || !has_table("nvtx_range")) return;
     auto rows = prepare(
         "SELECT process, thread, NULL, name, begin, end, begin_event, end_event, begin_context, end_context FROM range "
         "WHERE end_thread = thread AND begin_context IS NOT end_context UNION ALL "
@@ -312,7 +321,7 @@ audited_call::verdict verdict_named(std::string const& name) {
 }
 
 void trace::contents::load_audit() {
-    if (!prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cupti_call'").step()) return;
+    if (!has_table("cupti_call")) return;
     if (!prepare("SELECT 1 FROM cupti_call LIMIT 1").step()) return;
     auto rows = prepare("SELECT process, symbol, recorded, cupti, verdict FROM audit ORDER BY symbol, process");
     while (rows.step())
@@ -511,6 +520,78 @@ event_reader trace::events(event_id from) const {
     if (contents_->is_strict("event")) rows.trust_types();
     rows.bind(1, from.value);
     return event_reader(std::unique_ptr<event_reader::state>(new event_reader::state{*contents_, std::move(rows)}));
+}
+
+// --- what was said through NVTX --------------------------------------------------------------------------------------
+
+template <class Row>
+struct row_reader<Row>::state {
+    trace::contents const& owner;
+    statement rows;
+
+    void read(Row& out) const;
+};
+
+template <>
+void nvtx_range_reader::state::read(nvtx_range& out) const {
+    out.process = owner.id<process_id>(rows, 0);
+    out.thread = owner.id<thread_id>(rows, 1);
+    out.pushed = rows.integer(2) != 0;
+    out.domain = rows.text(3);
+    out.name = rows.text(4);
+    out.begin = rows.integer(5);
+    out.end = rows.optional_integer(6);
+    out.before = event_id{rows.integer(7)};
+    out.last = event_id{rows.integer_or(8, std::numeric_limits<std::int64_t>::max())};
+}
+
+template <>
+void given_name_reader::state::read(given_name& out) const {
+    out.process = owner.id<process_id>(rows, 0);
+    out.what = named(resource_names, rows.text(1), named_resource::other);
+    out.handle = static_cast<handle>(rows.integer(2));
+    out.name = rows.text(3);
+    out.event = event_id{rows.integer(4)};
+}
+
+template <class Row>
+row_reader<Row>::row_reader(std::unique_ptr<state> s) : state_(std::move(s)) {}
+template <class Row>
+row_reader<Row>::~row_reader() = default;
+template <class Row>
+row_reader<Row>::row_reader(row_reader&&) noexcept = default;
+
+template <class Row>
+bool row_reader<Row>::next(Row& row) {
+    if (!state_ || !state_->rows.step()) return false;
+    state_->read(row);
+    return true;
+}
+
+template class row_reader<nvtx_range>;
+template class row_reader<given_name>;
+
+nvtx_range_reader trace::nvtx_ranges(std::vector<std::string> const& names) const {
+    if (!contents_->has_table("nvtx_range")) return nvtx_range_reader(nullptr);
+    std::string wanted;
+    for (std::size_t i = 0; i < names.size(); ++i) wanted += i == 0 ? "?" : ", ?";
+    // Rows are written as ranges begin.
+    auto rows = contents_->prepare(fmt::format(
+        "SELECT process, thread, kind = 'push', domain, message, begin, end, begin_event, end_event FROM nvtx_range{} "
+        "ORDER BY id",
+        names.empty() ? "" : " WHERE message COLLATE NOCASE IN (" + wanted + ")"));
+    for (std::size_t i = 0; i < names.size(); ++i) rows.bind(static_cast<int>(i) + 1, std::string_view(names[i]));
+    return nvtx_range_reader(
+        std::unique_ptr<nvtx_range_reader::state>(new nvtx_range_reader::state{*contents_, std::move(rows)}));
+}
+
+given_name_reader trace::given_names() const {
+    if (!contents_->has_table("nvtx_name")) return given_name_reader(nullptr);
+    auto rows = contents_->prepare(
+        "SELECT process, resource, handle, name, event FROM nvtx_name "
+        "WHERE resource IN ('thread', 'context', 'stream', 'event') ORDER BY event, rowid");
+    return given_name_reader(
+        std::unique_ptr<given_name_reader::state>(new given_name_reader::state{*contents_, std::move(rows)}));
 }
 
 std::vector<event> trace::events_at(std::vector<event_id> const& ids) const {

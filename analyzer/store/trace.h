@@ -37,7 +37,26 @@ class event_reader {
     std::unique_ptr<state> state_;
 };
 
-// Opening reads everything but events, stacks and frames into memory and keeps one snapshot: a trace that is still
+// Rows of a table that may be long, one at a time. Must not outlive its trace.
+template <class Row>
+class row_reader {
+  public:
+    ~row_reader();
+    row_reader(row_reader&&) noexcept;
+
+    // Replaces `row`; false at the end. Throws `error` on damage.
+    bool next(Row& row);
+
+  private:
+    friend class trace;
+    struct state;
+    explicit row_reader(std::unique_ptr<state> s);
+    std::unique_ptr<state> state_;  // none: there are no rows
+};
+using nvtx_range_reader = row_reader<nvtx_range>;
+using given_name_reader = row_reader<given_name>;
+
+// Opening reads everything but events, stacks, frames and what was said through NVTX into memory and keeps one snapshot: a trace that is still
 // being recorded does not change under the reader. One thread at a time. All functions throw `error`.
 class trace {
   public:
@@ -73,6 +92,11 @@ class trace {
     api const& at(api_id id) const;
     module const& at(module_id id) const;
 
+    // In the order in which they began; with names, those called one of them, whatever the case of ASCII letters. Empty
+    // in traces of older versions, as the next one is.
+    nvtx_range_reader nvtx_ranges(std::vector<std::string> const& names = {}) const;
+    given_name_reader given_names() const;  // in the order of `event`
+
     stack stack_of(stack_id id) const;  // empty for none
     std::int64_t event_count() const;   // greatest id: an upper bound, for progress
     event_reader events() const { return events(event_id{}); }
@@ -81,6 +105,8 @@ class trace {
 
   private:
     friend class event_reader;
+    template <class Row>
+    friend class row_reader;
     struct contents;
     explicit trace(std::unique_ptr<contents> c);
     std::unique_ptr<contents> contents_;

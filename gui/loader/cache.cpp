@@ -22,6 +22,17 @@ namespace fs = std::filesystem;
 
 // --- fields ----------------------------------------------------------------------------------------------------------
 
+}  // namespace lastref::gui
+
+namespace lastref::curves {
+
+struct kept_access {
+    static auto fields(series& s) { return std::tie(s.name_, s.steps_, s.levels_, s.greatest_, s.grain_); }
+};
+
+}  // namespace lastref::curves
+
+namespace lastref::gui {
 namespace scenes {
 
 // The fields of every type that is no plain value. A type that gets a field gets it here too, and `format` goes up.
@@ -62,7 +73,7 @@ struct kept_access {
         return std::tie(t.spans_, t.tracks_, t.groups_, t.marks_, t.names_, t.styles_, t.ranges_, t.styles_used_,
                         t.begin_, t.end_);
     }
-    static auto fields(series& s) { return std::tie(s.name_, s.steps_, s.levels_, s.greatest_, s.grain_); }
+    static auto fields(series& s) { return lastref::curves::kept_access::fields(s); }
     static auto fields(chart& c) { return std::tie(c.title, c.unit, c.lines, c.marks, c.begin, c.end); }
     static auto fields(histogram& h) { return std::tie(h.title, h.bins, h.count, h.median, h.longest, h.inferred); }
     static auto fields(scenes::curves& c) {

@@ -1,5 +1,6 @@
 #include "gui/loader/finding_rows.h"
 
+#include "analyzer/findings/during.h"
 #include "analyzer/findings/wording.h"
 #include "analyzer/gate/place.h"
 #include "analyzer/gate/suppressions.h"
@@ -13,13 +14,9 @@
 namespace lastref::gui {
 namespace {
 
-std::string where_of(report::input const& in, model::origin const& call) {
-    if (!call.thread) return {};
-    return fmt::format("at {} by {}", findings::time_text(call.at), findings::thread_name(in.trace.at(call.thread)));
-}
-
 site_row row_of(report::input const& in, findings::site const& site) {
-    return {site.role, where_of(in, site.call), site.entry_point, site.note, site.call.event, stack_rows(in, site)};
+    auto where = site.call.thread ? findings::when_text(site) : std::string{};
+    return {site.role, std::move(where), site.entry_point, site.note, site.call.event, stack_rows(in, site)};
 }
 
 std::vector<site_row> rows_of(report::input const& in, std::vector<findings::site> const& sites) {

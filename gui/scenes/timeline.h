@@ -5,6 +5,7 @@
 // many calls it shows.
 #pragma once
 
+#include "analyzer/curves/marks.h"
 #include "analyzer/model/object.h"
 #include "analyzer/store/rows.h"
 
@@ -100,13 +101,7 @@ struct group {  // a process
     std::size_t tracks = 0;
 };
 
-// A step in a process's life.
-struct mark {
-    store::process_id process;
-    time_ns at = 0;
-    store::phase_step what = store::phase_step::other;
-    std::string text;  // "driver initialized"
-};
+using lastref::curves::mark;
 
 // What a picture draws as one: a call, or several that are closer together than it can show.
 struct block {

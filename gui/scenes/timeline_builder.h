@@ -41,8 +41,6 @@ class timeline_builder : public model::observer {
 
 std::shared_ptr<call_timeline const> build_timeline(store::trace const& trace, watch const& tell = {});
 
-// "driver initialized"; empty for steps that are not shown.
-char const* name_of(store::phase_step step);
-std::vector<mark> marks_of(store::trace const& trace);
+using lastref::curves::marks_of;
 
 }  // namespace lastref::gui::scenes

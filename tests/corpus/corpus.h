@@ -80,6 +80,11 @@ CUdeviceptr buffer_on(CUstream on);
 // Repeats `step` for long enough, beside the time that the driver took to begin with, to show a trend.
 void for_a_while(std::function<void(int)> const& step);
 
+// What should not happen once a program has warmed up, and what may.
+void stage_a_batch();  // pinned memory for as long as it takes
+void load_code();
+void take_from_the_pool();
+
 // A user object and the counter that its destructor adds to.
 struct payload {
     CUdeviceptr buffer = 0;

@@ -104,6 +104,75 @@ HEALTHY(unordered_free, host_function_told) {
     a.synchronize();
 }
 
+namespace {
+
+// A capture of two streams: the second has joined after the allocation, and joins again before the end.
+class forked_capture {
+  public:
+    forked_capture() {
+        MUST(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        MUST(cuMemAllocAsync(&buffer, bytes, a));
+        after(b, a, forked_);
+    }
+    void use_on(CUstream on) const { MUST(cuMemsetD8Async(buffer, 1, bytes, on)); }
+    void after(CUstream later, CUstream earlier, CUevent by) const {
+        MUST(cuEventRecord(by, earlier));
+        MUST(cuStreamWaitEvent(later, by, 0));
+    }
+    void join() const { after(a, b, joined_); }
+    void launch() const {
+        CUgraph graph = nullptr;
+        MUST(cuStreamEndCapture(a, &graph));
+        auto const exec = instantiated(graph);
+        MUST(cuGraphLaunch(exec, a));
+        a.synchronize();
+        MUST(cuGraphExecDestroy(exec));
+    }
+    stream const a, b;
+    CUdeviceptr buffer = 0;
+
+  private:
+    event const forked_, joined_;
+};
+
+}  // namespace
+
+FAULT(unordered_free, captured_beside_the_use) {
+    forked_capture const of;
+    of.use_on(of.b);
+    free_on(of.buffer, of.a);
+    of.join();
+    of.launch();
+}
+
+FAULT(unordered_free, captured_event_recorded_too_early) {
+    forked_capture const of;
+    event const used;
+    of.use_on(of.b);
+    MUST(cuEventRecord(used, of.b));
+    of.use_on(of.b);
+    MUST(cuStreamWaitEvent(of.a, used, 0));
+    free_on(of.buffer, of.a);
+    of.join();
+    of.launch();
+}
+
+HEALTHY(unordered_free, captured_after_the_join) {
+    forked_capture const of;
+    of.use_on(of.b);
+    of.join();
+    free_on(of.buffer, of.a);
+    of.launch();
+}
+
+HEALTHY(unordered_free, captured_on_the_stream_that_used_it) {
+    forked_capture const of;
+    of.use_on(of.b);
+    free_on(of.buffer, of.b);
+    of.join();
+    of.launch();
+}
+
 FAULT(ptds_cross_thread_free, used_here_freed_there) {
     CUdeviceptr buffer = 0;
     on_thread([&] { buffer = used_buffer(CU_STREAM_PER_THREAD); });

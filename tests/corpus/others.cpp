@@ -379,6 +379,8 @@ void until_warm() {
     std::this_thread::sleep_for(std::chrono::duration<double>(told ? std::atof(told) : 0.2));
 }
 
+}  // namespace
+
 void stage_a_batch() {
     void* staging = nullptr;
     MUST(cuMemAllocHost(&staging, bytes));
@@ -397,8 +399,6 @@ void take_from_the_pool() {
     MUST(cuMemFreeAsync(buffer_on(on), on));
     on.synchronize();
 }
-
-}  // namespace
 
 FAULT(steady_state_allocation, pinned_for_each_batch) {
     until_warm();

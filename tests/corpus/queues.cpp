@@ -1,4 +1,5 @@
-// Deferred queues that speak of themselves, and ranges: queue-contract, context-not-restored.
+// Deferred queues that speak of themselves, and ranges: queue-contract, context-not-restored, and warm-up as programs
+// mark it.
 #include "lastref/range.h"
 #include "lastref/reference/nvtx/annotator.h"
 #include "tests/corpus/corpus.h"
@@ -164,6 +165,47 @@ HEALTHY(context_not_restored, first_context_of_a_thread) {
         range const named("work");
         MUST(cuCtxSynchronize());
     });
+}
+
+// Warm-up that a range of the program says the end of; the runner asks for "prepare" where the name says so.
+FAULT(steady_state_allocation, after_the_range) {
+    nvtxRangePushA("warm-up");
+    stage_a_batch();
+    nvtxRangePop();
+    for (int i = 0; i < 3; ++i) stage_a_batch();
+}
+
+HEALTHY(steady_state_allocation, within_the_range) {
+    nvtxRangePushA("warm-up");
+    for (int i = 0; i < 3; ++i) stage_a_batch();
+    nvtxRangePop();
+    take_from_the_pool();
+}
+
+HEALTHY(steady_state_allocation, within_a_later_range) {
+    for (int i = 0; i < 2; ++i) {
+        nvtxRangePushA("warm-up");
+        stage_a_batch();
+        nvtxRangePop();
+        take_from_the_pool();
+    }
+}
+
+FAULT(late_module_load, after_the_asked_range) {
+    {
+        range const named("prepare");
+        take_from_the_pool();
+    }
+    load_code();
+}
+
+HEALTHY(late_module_load, within_the_asked_range) {
+    take_from_the_pool();
+    {
+        range const named("prepare");
+        load_code();
+    }
+    take_from_the_pool();
 }
 
 }  // namespace lastref::corpus

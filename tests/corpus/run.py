@@ -22,6 +22,8 @@ SIMULATED = {
 # Rules that are asked for with the end of warm-up, a real driver's start included.
 AFTER_WARM_UP = ("steady-state-allocation.", "late-module-load.")
 WARM_UP = {True: 0.3, False: 3.0}  # seconds, simulated and real
+# ... or that a range of the program says, by its usual name or by one that is asked for.
+BY_RANGE = {"_the_range": [], "_later_range": [], "_asked_range": ["--warm-up", "prepare"]}
 # Rules of the product that no corpus program can show yet would stand here with the reason.
 WITHOUT_PROGRAMS = {}
 LIMIT = 20  # seconds for a program; a real driver sometimes hangs where threads that used it end, bare as well
@@ -41,6 +43,14 @@ def system_driver():
         if os.path.exists(os.path.join(folder, "libcuda.so.1")):
             return folder
     sys.exit("no libcuda.so.1 on this machine")
+
+
+def asked_for(name, warm_up):
+    """Options of the report, by the program's name."""
+    if not name.startswith(AFTER_WARM_UP):
+        return []
+    ranged = [options for end, options in BY_RANGE.items() if name.endswith(end)]
+    return ranged[0] if ranged else ["--warm-up", warm_up]
 
 
 class Machine:
@@ -78,7 +88,7 @@ class Machine:
         more = {"LASTREF_SIM_FAIL": SIMULATED[name]} if self.simulated and name in SIMULATED else {}
         warm_up = str(WARM_UP[self.simulated])
         more["CORPUS_WARM_UP"] = warm_up
-        asked = ["--warm-up", warm_up] if name.startswith(AFTER_WARM_UP) else []
+        asked = asked_for(name, warm_up)
         recorded = self.record(trace, name, more)
         if not recorded:
             return name, [], f"did not end within {LIMIT} s, {TRIES} times"

@@ -102,6 +102,68 @@ class Pytest(Case):
         self.assertIn("there is no program lastref in the path", done.stderr)
 
 
+def has_xdist():
+    return PYTHON and subprocess.run([PYTHON, "-c", "import xdist"], capture_output=True, check=False).returncode == 0
+
+
+@unittest.skipUnless(has_xdist(), "needs pytest-xdist (python3-pytest-xdist)")
+class PytestOnSeveralWorkers(Case):
+    """Workers of pytest-xdist are processes of the run: each is recorded, and each test is a range of its own worker."""
+    LEFT = Pytest.LEFT
+
+    def setUp(self):
+        super().setUp()
+        self.environment.update(PYTHONPATH=PLUGIN, PYTHONDONTWRITEBYTECODE="1", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+        self.command = [PYTHON, "-m", "pytest", "-p", "lastref_pytest", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-n", "2",
+                        "--rootdir", os.path.dirname(SUITE), SUITE]
+
+    def test_each_test_is_a_range_of_its_worker(self):
+        trace = self.recorded(*self.command)
+        self.assertLessEqual(trace.losses().keys(), {"stacks_cut"})
+        self.assertEqual(trace.column("SELECT end FROM process WHERE id IN (SELECT process FROM range)"), ["clean", "clean"])
+        names = [name.split("::")[-1] for name in trace.column("SELECT name FROM range ORDER BY name")]
+        self.assertEqual(names, ["test_failing", "test_freed_by_a_later_teardown", "test_freed_by_its_fixture", "test_left",
+                                 "test_left_if_odd[300]", "test_left_if_odd[301]"])
+        # Whether the same place frees elsewhere, and so what weight it has, depends on which worker ran which test.
+        report, _ = self.report(self.trace)
+        left = {each["range"].split("::")[-1]: sum(left["bytes"] for left in each["left"]) for each in report["by_range"]}
+        self.assertEqual(left, self.LEFT)
+        workers = {each["pid"] for each in report["by_range"]}
+        self.assertLessEqual(workers, {process["pid"] for process in report["trace"]["processes"]})
+
+    def test_the_plugin_fails_the_tests_that_left_something(self):
+        done = self.run_program(*self.command, "--lastref", "--lastref-program", LASTREF)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("5 passed, 1 skipped", done.stdout)
+        failed = [line.split(" - ")[0].split("::")[-1] for line in done.stdout.splitlines() if line.startswith("FAILED test_memory")]
+        self.assertEqual(sorted(failed), sorted(self.LEFT))
+        self.assertNotIn("INCOMPLETE", done.stdout)
+
+    def test_the_plugin_passes_what_leaves_nothing(self):
+        done = self.run_program(*self.command, "-k", "fixture or teardown", "--lastref", "--lastref-program", LASTREF)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("lastref: clean", done.stdout)
+
+    def test_every_test_on_each_worker(self):
+        done = self.run_program(*self.command, "--dist", "each", "-k", "test_left and not odd", "--lastref", "--lastref-program", LASTREF)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("\nFAILED test_memory.py::test_left - left behind"), 2, done.stdout)
+
+    def test_a_worker_that_dies_is_never_a_clean_run(self):
+        suite = self.path("test_dying.py")
+        with open(suite, "w", encoding="utf-8") as file:
+            file.write("import ctypes, os\n\ndef test_dying():\n    ctypes.CDLL('libcuda.so.1').cuInit(0)\n    os._exit(0)\n")
+        done = self.run_program(*self.command[:-3], "--rootdir", self.folder, suite, "--lastref", "--lastref-program", LASTREF)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("INCOMPLETE", done.stdout)
+
+    def test_the_workers_alone_do_not_record(self):
+        """Without a recording around it, a worker runs its tests and starts nothing of its own."""
+        done = self.run_program(*self.command, "-k", "fixture")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("1 passed", done.stdout)
+
+
 class GoogleTest(Case):
     LEFT = {"memory.is_left": 200, "memory.is_left_by_a_thread": 400, "sizes/memory_of_size.is_left_if_odd/1": 1001}
 

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from harness import PRELOAD, WORKLOADS, Case, workload
+from harness import FINDINGS, INCOMPLETE, PRELOAD, USAGE, WORKLOADS, Case, workload
 
 PROGRAM = workload("nvtx")
 OTHER_TOOL = os.path.join(WORKLOADS, "tools", "libworkload_other_tool.so")
@@ -63,6 +63,45 @@ class Nvtx(Case):
         self.assertEqual(
             trace.one("SELECT count(*) FROM nvtx_name n JOIN event e ON e.object = n.handle AND e.id <= n.event"
                       " JOIN api a ON a.id = e.api WHERE a.name = 'cuStreamCreate' AND n.resource = 'stream'"), 1)
+
+    def sites(self, report):
+        return {site["entry_point"].split("_")[0]: site for finding in report["findings"] for site in finding["sites"]
+                if finding["rule"] == "allocation-leak"}
+
+    def test_findings_speak_of_names_and_ranges(self):
+        self.said("left")
+        report, _ = self.report(self.trace)
+        sites = self.sites(report)
+        self.assertEqual(sites["cuMemAllocAsync"]["stream_name"], "copy")
+        self.assertEqual(sites["cuMemAllocAsync"]["ranges"], [{"name": "warm-up", "domain": None, "kind": "push"}])
+        self.assertEqual(sites["cuMemAllocHost"]["thread"]["name"], "loader")
+        self.assertEqual(sites["cuMemAllocHost"]["ranges"], [{"name": "load", "domain": "trainer", "kind": "push"}])
+        text = " ".join(self.lastref("report", self.trace).stdout.split())
+        self.assertIn('by the main thread during "warm-up": cuMemAllocAsync', text)
+        self.assertIn('on stream "copy" (0x', text)
+        self.assertRegex(text, r'by thread "loader" \(\d+\) during "load" of domain "trainer": cuMemAllocHost')
+
+    def test_ranges_suppress(self):
+        self.said("left")
+        with open(self.path("s.txt"), "w", encoding="utf-8") as file:
+            file.write("allocation-leak:^load$\n")
+        report, _ = self.report(self.trace, "--suppressions", self.path("s.txt"))
+        self.assertEqual(self.sites(report).keys(), {"cuMemAllocAsync"})
+
+    def test_warm_up_ends_with_its_range(self):
+        def late(*options):
+            report, status = self.report(self.trace, *options)
+            return [f["count"] for f in report["findings"] if f["rule"] == "steady-state-allocation"], status
+
+        self.said("left")
+        self.assertEqual(late(), ([1], FINDINGS))
+        self.assertEqual(late("--warm-up", "warm-up"), ([1], FINDINGS))
+        self.assertEqual(late("--warm-up", "load"), ([], FINDINGS))
+        self.assertEqual(late("--warm-up", "3600"), ([], FINDINGS))
+        self.assertEqual(late("--warm-up", "lode", "--fail-on", "none"), ([], INCOMPLETE))
+        done = self.lastref("report", self.trace, "--warm-up", "-1")
+        self.assertEqual(done.returncode, USAGE)
+        self.assert_one_line(done.stderr, "--warm-up: -1 is no number of seconds")
 
     def test_out_of_a_spool_with_a_bare_preload(self):
         spools = self.path("spools", folder=True)

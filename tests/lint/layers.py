@@ -30,7 +30,9 @@ MAY_INCLUDE = {
     "analyzer/findings": ["schema", "analyzer/model", "analyzer/symbols", *ROWS],
     # What a pass over a trace came to, not the detectors that took it there.
     "analyzer/gate": ["analyzer/findings", "analyzer/symbols", "analyzer/model", *ROWS],
-    "analyzer/report": ["analyzer/gate", "analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h",
+    # Built in the same pass, from what the detectors know of payloads.
+    "analyzer/curves": ["analyzer/model", "analyzer/findings", "analyzer/detectors/payload_links.h", *ROWS],
+    "analyzer/report": ["analyzer/curves", "analyzer/gate", "analyzer/findings", "analyzer/symbols", "analyzer/model", "analyzer/detectors/analysis.h",
                         "analyzer/replay/replay.h", "analyzer/replay/samples.h", *ROWS],
     "analyzer/reference": [],
     # What waits for a clean-up is known once, by the detectors' own means.

@@ -63,7 +63,9 @@ def pytest_runtest_protocol(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    if not config.getoption("lastref") or RANGES or config.getoption("collectonly"):
+    # A worker of pytest-xdist has the options of the run that it is part of, and is recorded with it.
+    is_worker = hasattr(config, "workerinput")
+    if not config.getoption("lastref") or RANGES or is_worker or config.getoption("collectonly"):
         return None
     return run_recorded(config)
 

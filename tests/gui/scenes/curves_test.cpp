@@ -16,7 +16,7 @@ using namespace gui::scenes;
 
 constexpr std::uint64_t mib = 1 << 20;
 
-std::shared_ptr<curves const> curves_of(trace_builder& t) {
+std::shared_ptr<gui::scenes::curves const> curves_of(trace_builder& t) {
     return build_curves(store::trace::open(t.finish()));
 }
 

@@ -54,7 +54,7 @@ std::string text_of(histogram const& scene) {
     return out;
 }
 
-std::string text_of(curves const& scene) {
+std::string text_of(gui::scenes::curves const& scene) {
     auto out = text_of(scene.payloads) + text_of(scene.memory) + text_of(scene.backlog) + text_of(scene.backlog_bytes);
     for (auto const& pool : scene.pools) out += text_of(pool);
     for (auto const& device : scene.graph_memory) out += text_of(device);

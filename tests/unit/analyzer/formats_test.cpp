@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
+#include "analyzer/curves/curves.h"
 #include "analyzer/findings/fingerprint.h"
 #include "analyzer/report/escape.h"
 #include "analyzer/report/render.h"
@@ -35,10 +38,24 @@ class hostile : public test::trace_builder {
                 {.object = 0x1000u + static_cast<std::uint64_t>(each->id()), .size = 64, .stack = {nasty, "main"}});
         other.call("cuMemFree_v2", {.object = 0x77, .result = 1, .stack = {"libevil<b>.so!" + nasty}});
         range(nasty, 0, {});
+        call_names(main, other);
         note(nasty);
         loss(nasty, 3);
         ends("abrupt", {}, 9);
         sql("INSERT INTO unhooked VALUES (1, '<b>cuEvil</b>', 3)");
+    }
+
+  private:
+    // All that NVTX can name, and ranges of a domain.
+    void call_names(test::thread_builder& main, test::thread_builder& other) {
+        main.call("cuStreamCreate", {.object = 0x50, .stack = {"make", "main"}});
+        nvtx_name("stream", 0x50, "stream " + nasty);
+        nvtx_name("context", 0xc0, "context " + nasty);
+        nvtx_name("thread", 100, "thread " + nasty);
+        nvtx_name("no such resource", 0x50, nasty);
+        other.call("cuMemAllocAsync", {.stream = 0x50, .object = 0x7000, .size = 64, .stack = {"async", "main"}});
+        nvtx_range(main, "pushed " + nasty, 0, {}, {.domain = "domain " + nasty, .kind = "push"});
+        nvtx_range(main, "started " + nasty, 0, {}, {.domain = {}, .kind = "start"});
     }
 };
 
@@ -48,17 +65,30 @@ class rendered {
                       std::optional<gate::baseline> known = {})
         : names_(t.names()),
           trace_(store::trace::open(t.finish())),
-          what_(detectors::analyse(trace_)),
+          what_(detectors::analyse(trace_, {}, nullptr, {}, drawing())),
           stacks_(trace_, *names_) {
         findings::give_fingerprints(what_, trace_, stacks_);
         outcome_ = gate::judge(what_, trace_, stacks_, {}, gate::parse_suppressions(suppressions, "s<b>.txt"), known);
     }
-    std::string as(format f) { return render(f, {trace_, what_, stacks_, outcome_}, {false, 100, true, "/src"}); }
+    std::string as(format f) {
+        return render(f, {trace_, what_, stacks_, outcome_, false, drawn_.get()}, {false, 100, true, "/src"});
+    }
     findings::analysis const& what() const { return what_; }
 
   private:
+    detectors::more_observers drawing() {
+        return [this](detectors::case_file const& file) {
+            auto builder = std::make_unique<curves::curves_builder>(trace_, file.links);
+            auto& built = *builder;
+            std::vector<detectors::more_observer> out;
+            out.push_back({std::move(builder), [this, &built] { drawn_ = built.take(); }});
+            return out;
+        };
+    }
+
     std::unique_ptr<symbols::source> names_;
     store::trace trace_;
+    std::shared_ptr<curves::all_curves const> drawn_;
     findings::analysis what_;
     findings::stacks stacks_;
     gate::outcome outcome_;
@@ -66,6 +96,16 @@ class rendered {
 
 gate::baseline hostile_baseline() {
     return {"base<b>.json", true, {{"0", "<i>" + nasty, "error", nasty, nasty, 1, 1}}};
+}
+
+// Without the ways that formats have to write a backslash and a bracket, and to wrap lines.
+std::string plain(std::string text) {
+    for (auto const& [from, to] : {std::pair{"&#92;", "\\"}, std::pair{"\\\\", "\\"}, std::pair{"&#91;", "["}})
+        for (auto at = text.find(from); at != std::string::npos; at = text.find(from)) text.replace(at, std::strlen(from), to);
+    std::string out;
+    for (char const c : text)
+        if (c != '\n' && (c != ' ' || !out.ends_with(' '))) out += c;
+    return out;
 }
 
 constexpr std::array all_formats{format::text,  format::json,     format::sarif,
@@ -90,6 +130,29 @@ TEST(every_format, has_no_control_characters) {
         EXPECT_EQ(text.find("\xef\xbf\xbf"), std::string::npos) << static_cast<int>(as);
         EXPECT_EQ(text.find('\xff'), std::string::npos) << static_cast<int>(as);
         EXPECT_EQ(text.back(), '\n');
+    }
+}
+
+// What the tests above are about is in there.
+TEST(every_format, has_the_names_that_the_program_gave) {
+    hostile t;
+    auto const json = nlohmann::json::parse(rendered(t).as(format::json));
+    std::set<std::string> said;
+    for (auto const& f : json["findings"])
+        for (auto const& s : f["sites"]) {
+            said.insert(s.value("stream_name", "").substr(0, 6));
+            said.insert(s.value("context_name", "").substr(0, 7));
+            for (auto const& r : s.value("ranges", nlohmann::json::array())) {
+                said.insert(r["name"].get<std::string>().substr(0, 7));
+                if (r["domain"].is_string()) said.insert(r["domain"].get<std::string>().substr(0, 6));
+            }
+        }
+    for (auto const* part : {"stream", "context", "pushed ", "started", "domain"}) EXPECT_TRUE(said.contains(part)) << part;
+    for (auto const as : {format::text, format::markdown, format::sarif, format::html}) {
+        hostile again;
+        auto const text = rendered(again).as(as);
+        for (auto const* part : {"stream \\x1b[31m", "pushed \\x1b[31m", "started \\x1b[31m", "domain \\x1b[31m"})
+            EXPECT_NE(plain(text).find(part), std::string::npos) << static_cast<int>(as) << part;
     }
 }
 
@@ -195,6 +258,68 @@ TEST(html_report, needs_nothing_from_elsewhere) {
     EXPECT_NE(text.find("prefers-color-scheme: dark"), std::string::npos);
     EXPECT_NE(text.find("name=\"viewport\""), std::string::npos);
     EXPECT_NE(text.find("default-src 'none'"), std::string::npos);
+}
+
+// --- memory over time ------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t mib = 1 << 20, reserved_bytes = 5;
+
+// Memory of a pool that comes and goes, `steps` times, with what the program read of the pool.
+class pooled : public test::trace_builder {
+  public:
+    explicit pooled(int steps) {
+        auto main = thread("main").use(context()).in({"main"});
+        main.call("cuMemPoolCreate", {.object = 0x99});
+        for (int i = 0; i < steps; ++i) {
+            main.call("cuMemAllocFromPoolAsync", {.stream = 1, .object = 0x7000, .other = 0x99, .size = 2 * mib});
+            main.call("cuMemAllocFromPoolAsync", {.stream = 1, .object = 0xf0000000, .other = 0x99, .size = mib});
+            if (i == 0)
+                main.call("cuMemPoolGetAttribute", {.object = 0x99, .size = 32 * mib, .extra = reserved_bytes});
+            main.call("cuMemFreeAsync", {.stream = 1, .object = 0x7000});
+            main.call("cuMemFreeAsync", {.stream = 1, .object = 0xf0000000});
+        }
+        main.call("cuMemAllocHost_v2", {.object = 0x100, .size = 3 * mib});
+        main.call("cuMemFreeHost", {.object = 0x100});
+        phase("exit_begin");
+        main.call("cuMemPoolDestroy", {.object = 0x99});
+    }
+};
+
+std::string memory_part(std::string const& html) {
+    auto const from = html.find("<h2>Memory</h2>");
+    return from == std::string::npos ? "" : html.substr(from, html.find("<footer>") - from);
+}
+
+TEST(memory_charts, of_used_and_reserved_memory) {
+    pooled t(1);
+    auto const part = memory_part(rendered(t).as(format::html));
+    EXPECT_NE(part.find("on the device, at most 3 MiB"), std::string::npos) << part;
+    EXPECT_NE(part.find("on the host, pinned or registered, at most 3 MiB"), std::string::npos) << part;
+    EXPECT_NE(part.find("<h3>pool 0x99</h3>"), std::string::npos) << part;
+    EXPECT_NE(part.find("<i class=\"reserved\"></i>reserved, at most 32 MiB"), std::string::npos) << part;
+    EXPECT_EQ(count(part, "main ended"), 2u) << part;
+    EXPECT_EQ(count(part, "<path "), 3u + 3u) << "an area and two lines in each";
+    // Up to 2 MiB, 3 MiB, down to 1 MiB and nothing, on an axis that ends at 32 MiB.
+    EXPECT_NE(part.find("V94.0H"), std::string::npos) << part;
+    EXPECT_NE(part.find("V91.0H"), std::string::npos) << part;
+    EXPECT_NE(part.find("V97.0H"), std::string::npos) << part;
+    EXPECT_NE(part.find("V4.0H1000"), std::string::npos) << part;
+}
+
+TEST(memory_charts, stay_small_and_keep_the_peaks) {
+    pooled few(1), many(3000);
+    auto const small = memory_part(rendered(few).as(format::html));
+    auto const large = memory_part(rendered(many).as(format::html));
+    EXPECT_LT(large.size(), 60'000u);
+    EXPECT_GT(large.size(), small.size());
+    EXPECT_NE(large.find("V91.0H"), std::string::npos);
+    expect_well_formed(large);
+}
+
+TEST(memory_charts, are_left_out_where_nothing_was_allocated) {
+    test::trace_builder t;
+    t.thread("main").call("cuCtxGetCurrent");
+    EXPECT_EQ(memory_part(rendered(t).as(format::html)), "");
 }
 
 TEST(markdown_report, names_are_no_markup) {
@@ -360,6 +485,47 @@ TEST(by_range, what_is_suppressed_was_not_left) {
     auto const json = nlohmann::json::parse(rendered(t, "allocation-leak:*\n*:^d$\n").as(format::json));
     EXPECT_TRUE(json["by_range"].empty()) << json["by_range"];
     EXPECT_EQ(json["suppressed"].size(), 2u) << "a range's name suppresses, too";
+}
+
+// What a library keeps is one finding, which shows three places: tests that left something at the others, or in another
+// process, are told as well.
+TEST(by_range, every_place_of_a_library_counts) {
+    test::trace_builder t;
+    std::map<std::string, int> expected;
+    for (int process = 0; process < 2; ++process) {
+        if (process == 1) t.process("/build/demo", 4712);
+        auto main = t.thread("main").use(t.context());
+        for (int i = 0; i < 5; ++i) {
+            auto const name = std::to_string(process) + "." + std::to_string(i);
+            auto const size = static_cast<std::uint64_t>(64 + 10 * process + i);
+            auto const id = main.call("cuMemAlloc_v2", {.object = 0x1000u * static_cast<unsigned>(i + 1), .size = size,
+                                                        .stack = {"libpool.so!at" + name, "main"}});
+            t.range(name, id - 1, id);
+            expected[name] = static_cast<int>(size);
+        }
+    }
+    auto const json = nlohmann::json::parse(rendered(t).as(format::json));
+    EXPECT_EQ(json["findings"].size(), 1u);
+    std::map<std::string, int> left;
+    for (auto const& each : json["by_range"])
+        for (auto const& share : each["left"]) left[each["range"]] += share["bytes"].get<int>();
+    EXPECT_EQ(left, expected);
+}
+
+TEST(by_range, nvtx_ranges_suppress_like_tests) {
+    for (auto const* suppression : {"allocation-leak:^warm-up$", "*:^warm-up$", "*:outer"}) {
+        test::trace_builder t;
+        auto main = t.thread("main").use(t.context());
+        auto const one = main.call("cuMemAlloc_v2", {.object = 0x1000, .size = 64, .stack = {"f", "main"}});
+        main.call("cuMemAlloc_v2", {.object = 0x2000, .size = 64, .stack = {"g", "main"}});
+        t.nvtx_range(main, "outer one", 0, one, {.domain = "trainer", .kind = "push"});
+        t.nvtx_range(main, "warm-up", 0, one);
+        auto const json = nlohmann::json::parse(rendered(t, suppression).as(format::json));
+        ASSERT_EQ(json["suppressed"].size(), 1u) << suppression;
+        EXPECT_EQ(json["suppressed"][0]["sites"][0]["stack"][0]["function"], "f");
+        ASSERT_EQ(json["findings"].size(), 1u) << suppression;
+        EXPECT_EQ(json["findings"][0]["sites"][0]["stack"][0]["function"], "g");
+    }
 }
 
 TEST(by_range, the_innermost_counts) {

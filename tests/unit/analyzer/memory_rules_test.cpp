@@ -333,13 +333,22 @@ class after_warm_up : public rules {
         auto const trace = store::trace::open(t.finish());
         return titles(detectors::analyse(trace, {}, nullptr, {warm_up}));
     }
-    void step() {
+    findings::analysis by_range(std::vector<std::string> names) {
+        auto const trace = store::trace::open(t.finish());
+        return detectors::analyse(trace, {}, nullptr, {std::nullopt, std::move(names)});
+    }
+    std::int64_t step() {
         main.use(context).call("cuMemAllocHost_v2", {.object = 0x7000, .size = 64, .stack = {"stage", "main"}});
         main.call("cuMemFreeHost", {.object = 0x7000});
         main.call("cuModuleLoadData", {.object = 0x90, .stack = {"load", "main"}});
         main.call("cuModuleUnload", {.object = 0x90});
         main.call("cuMemAllocAsync", {.stream = stream, .object = buffer, .size = 64});
-        main.call("cuMemFreeAsync", {.stream = stream, .object = buffer});
+        return main.call("cuMemFreeAsync", {.stream = stream, .object = buffer});
+    }
+    static std::uint64_t allocations(findings::analysis const& what) {
+        std::uint64_t out = 0;
+        for (auto const& f : of_rule(what, rule::steady_state_allocation)) out += f.count;
+        return out;
     }
 };
 
@@ -357,6 +366,91 @@ TEST_F(after_warm_up, allocations_and_loads) {
 TEST_F(after_warm_up, all_within_it_is_none) {
     step();
     EXPECT_EQ(found_after(50'000'000), "");
+}
+
+TEST_F(after_warm_up, ends_with_the_range_of_that_name) {
+    auto const warm = step();
+    for (int i = 0; i < 3; ++i) step();
+    t.nvtx_range(main, "Warm-up", 0, warm, {.domain = "trainer"});
+    auto const all = titles(what());
+    EXPECT_NE(all.find("steady-state-allocation: 3 allocations of 192 bytes"), std::string::npos) << all;
+    EXPECT_NE(all.find("late-module-load: 3 loads"), std::string::npos) << all;
+    EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
+    EXPECT_EQ(what().found[0].confidence_reason,
+              "the calls came after warm-up, whose range \"Warm-up\" ended at 0.007 s");
+}
+
+TEST_F(after_warm_up, ends_with_a_test_of_that_name) {
+    auto const warm = step();
+    step();
+    t.range("warm_up", 0, warm);
+    EXPECT_EQ(allocations(what()), 1u);
+}
+
+TEST_F(after_warm_up, ends_with_the_range_that_is_asked_for) {
+    auto const first = step();
+    auto const second = step();
+    step();
+    t.nvtx_range(main, "warm-up", 0, first);
+    t.nvtx_range(main, "compile", first, second);
+    EXPECT_EQ(allocations(by_range({"Compile"})), 1u);
+}
+
+TEST_F(after_warm_up, ends_with_the_last_of_several) {
+    auto const first = step();
+    step();
+    auto const third = step();
+    step();
+    t.nvtx_range(main, "load", 0, first);
+    t.nvtx_range(main, "compile", first + 6, third);
+    EXPECT_EQ(allocations(by_range({"load", "compile"})), 1u) << "what lies between them is warm-up, too";
+}
+
+TEST_F(after_warm_up, goes_on_in_later_ranges_of_the_name) {
+    auto const first = step();
+    auto const second = step();
+    auto const third = step();
+    step();
+    t.nvtx_range(main, "warm-up", 0, first);
+    t.nvtx_range(worker, "warm-up", second, third);
+    EXPECT_EQ(allocations(what()), 2u) << "on whichever thread";
+}
+
+TEST_F(after_warm_up, never_ends_with_a_range_that_did_not) {
+    step();
+    step();
+    t.nvtx_range(main, "warm-up", 0, {});
+    expect_nothing();
+}
+
+TEST_F(after_warm_up, of_each_process_is_its_own) {
+    auto const warm = step();
+    t.nvtx_range(main, "warm-up", 0, warm);
+    t.process("/build/other", 4712);
+    auto other = t.thread("main").use(t.context());
+    for (int i = 0; i < 2; ++i) {
+        other.call("cuMemAllocHost_v2", {.object = 0x7000, .size = 64, .stack = {"stage", "main"}});
+        other.call("cuMemFreeHost", {.object = 0x7000});
+    }
+    expect_nothing();
+}
+
+TEST_F(after_warm_up, by_a_time_asked_for_leaves_ranges_alone) {
+    auto const warm = step();
+    step();
+    t.nvtx_range(main, "warm-up", 0, warm);
+    EXPECT_EQ(found_after(50'000'000), "");
+}
+
+// A name with a mistake in it must not look like a program without a fault.
+TEST_F(after_warm_up, of_an_unknown_name_is_incomplete) {
+    auto const warm = step();
+    step();
+    t.nvtx_range(main, "warm-up", 0, warm);
+    auto const asked = by_range({"warmup", "warm-up"});
+    ASSERT_EQ(asked.incomplete.size(), 1u);
+    EXPECT_EQ(asked.incomplete[0], "No range is called \"warmup\": when warm-up was over is not known.");
+    EXPECT_EQ(allocations(asked), 1u);
 }
 
 TEST_F(after_warm_up, nothing_where_nobody_asked) {

@@ -38,6 +38,12 @@ struct call {
     std::vector<std::string> stack = {};
 };
 
+// What an NVTX range has beside its name.
+struct said {
+    std::string domain = {};  // empty: the default one
+    std::string kind = "push";
+};
+
 class trace_builder;
 
 class thread_builder {
@@ -79,6 +85,11 @@ class trace_builder {
     void phase(std::string const& what);
     // Of the events behind `before`, up to `last`; none: it did not end.
     void range(std::string const& name, std::int64_t before, std::optional<std::int64_t> last);
+    // A range of NVTX's, of the events behind `before` up to `last`, and begun and ended between events.
+    void nvtx_range(thread_builder const& thread, std::string const& name, std::int64_t before,
+                    std::optional<std::int64_t> last, said const& more = {});
+    // Given behind the newest event.
+    void nvtx_name(std::string const& resource, std::uint64_t handle, std::string const& name);
     void loss(std::string const& name, std::int64_t count);
     void note(std::string const& text);
     void state(std::string const& text);  // "complete" unless told otherwise

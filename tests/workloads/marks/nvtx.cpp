@@ -137,6 +137,28 @@ void resources() {
     MUST(cuStreamDestroy(stream));
 }
 
+// Memory that is never freed, on a stream, on a thread and in ranges that have names; and pinned memory after warm-up.
+void left_behind() {
+    auto const context = use_first_device();
+    CUstream stream = nullptr;
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    nvtxNameCuStreamA(stream, "copy");
+    nvtxRangePushA("warm-up");
+    CUdeviceptr memory = 0;
+    MUST(cuMemAllocAsync(&memory, 4096, stream));
+    nvtxRangePop();
+    std::thread([context] {
+        MUST(cuCtxSetCurrent(context));
+        nvtxNameOsThreadA(static_cast<std::uint32_t>(syscall(SYS_gettid)), "loader");
+        auto const step = said("load");
+        auto const domain = nvtxDomainCreateA("trainer");
+        nvtxDomainRangePushEx(domain, &step);
+        void* staging = nullptr;
+        MUST(cuMemAllocHost(&staging, 8192));
+        nvtxDomainRangePop(domain);
+    }).join();
+}
+
 using lastref::reference::annotation;
 
 void annotate(annotation const& what, std::uint64_t schema = annotation::schema) {
@@ -201,7 +223,8 @@ void reference() {
 int main(int count, char** arguments) {
     std::map<std::string, void (*)()> const parts{{"ranges", ranges},           {"contexts", leave_contexts},
                                                   {"domains", domains},         {"resources", resources},
-                                                  {"annotations", annotations}, {"reference", reference}};
+                                                  {"annotations", annotations}, {"reference", reference},
+                                                  {"left", left_behind}};
     auto const part = parts.find(count == 2 ? arguments[1] : "");
     if (part == parts.end()) return 2;
     part->second();

@@ -1,10 +1,10 @@
-#include "gui/scenes/series.h"
+#include "analyzer/curves/series.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace lastref::gui::scenes {
+namespace lastref::curves {
 namespace {
 
 series::extent joined(series::extent const& a, series::extent const& b) {
@@ -27,7 +27,8 @@ void series::add(time_ns at, std::uint64_t value) {
 
 // Keeps at most four steps of each stretch: first, least, greatest, last.
 void series::thin() {
-    auto const length = std::max<time_ns>(steps_.back().at - steps_.front().at, 1);
+    auto const whole = static_cast<std::uint64_t>(steps_.back().at) - static_cast<std::uint64_t>(steps_.front().at);
+    auto const length = static_cast<time_ns>(std::clamp<std::uint64_t>(whole, 1, INT64_MAX));
     grain_ = std::max(grain_ * 2, length / static_cast<time_ns>(most_steps / 16) + 1);
     std::vector<step> kept;
     for (std::size_t first = 0; first < steps_.size();) {
@@ -100,4 +101,4 @@ series::extent series::over(time_ns from, time_ns to, std::size_t* looked_at) co
     return first == last ? extent{held, held} : joined(rest, {held, held});
 }
 
-}  // namespace lastref::gui::scenes
+}  // namespace lastref::curves

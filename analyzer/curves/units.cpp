@@ -1,4 +1,4 @@
-#include "gui/scenes/units.h"
+#include "analyzer/curves/units.h"
 
 #include "analyzer/findings/wording.h"
 
@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace lastref::gui::scenes {
+namespace lastref::curves {
 namespace {
 
 struct time_unit {
@@ -88,4 +88,4 @@ std::vector<value_tick> value_ticks(std::uint64_t greatest, unit of, int most) {
     }
 }
 
-}  // namespace lastref::gui::scenes
+}  // namespace lastref::curves
