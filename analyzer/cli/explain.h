@@ -54,8 +54,8 @@ struct report_options {
     std::string format = "text";
     std::string colour = "auto";
     std::string output;
-    bool to_standard_error = false;  // where `output` is empty
-    std::vector<std::string> saved;  // FORMAT=FILE
+    bool to_standard_error = false;    // where `output` is empty
+    std::vector<std::string> saved;    // FORMAT=FILE
     std::vector<std::string> warm_up;  // seconds, or names of ranges
     bool by_range = false;
     bool all_frames = false;

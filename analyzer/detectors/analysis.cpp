@@ -93,12 +93,12 @@ struct listeners {
           pending(trace),
           places(trace),
           owners(trace, symbols),
-          file{trace,    places, owners,  accountant, order, captured, uses, links,
-               intended, names,  warming, found,      pending} {}
+          file{trace, places,   owners, accountant, order, captured, uses,
+               links, intended, names,  warming,    found, pending} {}
 
     void listen_to(model::world& world) {
-        for (auto* each : std::initializer_list<model::observer*>{&calls, &names, &order, &captured, &uses, &links, &intended,
-                                                                  &accountant, &left, &pending})
+        for (auto* each : std::initializer_list<model::observer*>{&calls, &names, &order, &captured, &uses, &links,
+                                                                  &intended, &accountant, &left, &pending})
             world.add(*each);
         for (auto const& each : all) world.add(*each);
     }
@@ -134,8 +134,8 @@ void add_disagreements(findings::analysis& out) {
 // Asked for, and nothing in the trace tells: without a word, no finding would look like a good one.
 void add_unknown_ranges(findings::analysis& out, warm_up const& warming) {
     for (auto const& name : warming.unknown())
-        out.incomplete.push_back(fmt::format(
-            "No range is called {}: when warm-up was over is not known.", findings::quoted(name)));
+        out.incomplete.push_back(
+            fmt::format("No range is called {}: when warm-up was over is not known.", findings::quoted(name)));
 }
 
 }  // namespace

@@ -74,11 +74,10 @@ void context_not_restored::report(model::process_state const& process, std::uint
     out.severity = severity::warning;
     out.confidence = confidence::proven;
     out.confidence_reason = "the thread's context was recorded at the begin and at the end of the range";
-    out.title = fmt::format("Range {} ended in another context than it began in{}",
-                            findings::range_text({range.domain, range.name}),
-                            g.all.count > 1
-                                ? fmt::format(", {} times", findings::counted(static_cast<std::int64_t>(g.all.count)))
-                                : std::string{});
+    out.title = fmt::format(
+        "Range {} ended in another context than it began in{}", findings::range_text({range.domain, range.name}),
+        g.all.count > 1 ? fmt::format(", {} times", findings::counted(static_cast<std::int64_t>(g.all.count)))
+                        : std::string{});
     out.what.push_back(fmt::format("On {}, {} was current when the range began at {}, and {} when it ended at {}.",
                                    thread_of(range.thread), context_of(range.found, range.last),
                                    findings::time_text(range.begin), context_of(range.left, range.last),

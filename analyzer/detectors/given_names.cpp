@@ -39,7 +39,8 @@ void given_names::take(store::given_name const& next) {
             return name_context(next);
         case store::named_resource::thread:
             for (auto const& thread : trace_.threads())
-                if (thread.main && thread.process == next.process && static_cast<store::handle>(thread.tid) == next.handle)
+                if (thread.main && thread.process == next.process &&
+                    static_cast<store::handle>(thread.tid) == next.handle)
                     main_threads_[thread.id] = next.name;
             return;
         case store::named_resource::other:
@@ -104,8 +105,7 @@ void given_names::see_context(model::process_state const& process, model::event 
 // --- asking ----------------------------------------------------------------------------------------------------------
 
 std::string_view given_names::at(names const& all, store::event_id when) {
-    auto const next =
-        std::find_if(all.begin(), all.end(), [when](given const& each) { return each.since >= when; });
+    auto const next = std::find_if(all.begin(), all.end(), [when](given const& each) { return each.since >= when; });
     return next == all.begin() ? std::string_view(all.front().name) : std::string_view(std::prev(next)->name);
 }
 

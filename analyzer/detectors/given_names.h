@@ -1,5 +1,5 @@
-// What the program calls its streams, contexts and events (NVTX). Handles are handed out again, so a name belongs to the
-// life that its handle stood for when it was given; threads have theirs in the trace's own table already.
+// What the program calls its streams, contexts and events (NVTX). Handles are handed out again, so a name belongs to
+// the life that its handle stood for when it was given; threads have theirs in the trace's own table already.
 #pragma once
 
 #include "analyzer/model/process_state.h"

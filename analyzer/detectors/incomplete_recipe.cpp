@@ -32,8 +32,9 @@ void incomplete_recipe::report(model::process_state const& process, std::uint64_
     out.title = fmt::format("{} freed by a default-stream token under another context than {}",
                             findings::counted(g.all.count, "buffer"), g.all.count == 1 ? "its own" : "their own");
     out.what.push_back(fmt::format("{} was allocated under {} and freed on {} while {} was current.",
-                                   findings::handle_text(f.memory.handle), context_of(f.memory.created.context, f.memory.created.event),
-                                   stream_of(f.freed), context_of(f.freed.context, f.freed.event)));
+                                   findings::handle_text(f.memory.handle),
+                                   context_of(f.memory.created.context, f.memory.created.event), stream_of(f.freed),
+                                   context_of(f.freed.context, f.freed.event)));
     out.what.push_back(f.in_order ? "The host, or an event, had ordered the two, so that this free did no harm."
                                   : "Nothing orders that stream after the memory's last use.");
     out.why =

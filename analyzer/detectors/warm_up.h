@@ -11,9 +11,9 @@
 
 namespace lastref::detectors {
 
-// By ranges of the program, of NVTX or its tests: warm-up is over when the first range of each name that the process has
-// ended. Later ranges of these names are warm-up, too, on whichever thread. By a time: that long after the process's
-// first driver call. Where both are asked for, both must be over.
+// By ranges of the program, of NVTX or its tests: warm-up is over when the first range of each name that the process
+// has ended. Later ranges of these names are warm-up, too, on whichever thread. By a time: that long after the
+// process's first driver call. Where both are asked for, both must be over.
 class warm_up {
   public:
     warm_up(store::trace const& trace, settings const& asked);

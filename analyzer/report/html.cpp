@@ -147,8 +147,8 @@ std::string stack_html(input const& in, findings::site const& site) {
 std::string site_html(input const& in, findings::site const& s) {
     if (!s.call.event) return {};
     return fmt::format("<div class=\"site\"><p>{}: <code>{}</code>{}</p>\n{}</div>\n",
-                       xml_escaped(findings::site_head(s)),
-                       xml_escaped(s.entry_point), xml_escaped(s.note.empty() ? "" : ", " + s.note), stack_html(in, s));
+                       xml_escaped(findings::site_head(s)), xml_escaped(s.entry_point),
+                       xml_escaped(s.note.empty() ? "" : ", " + s.note), stack_html(in, s));
 }
 
 std::string paragraphs(std::vector<std::string> const& sentences) {

@@ -17,7 +17,7 @@ using curves::chart;
 using curves::series;
 
 constexpr std::size_t most_pools = 6;
-constexpr int columns = 240;      // of a curve; a phone has not many more points
+constexpr int columns = 240;                              // of a curve; a phone has not many more points
 constexpr int width = 1000, height = 100, head_room = 4;  // of a curve's own coordinates
 constexpr int top = 52, bottom = top + 110;               // of the curve in its chart, in pixels
 
@@ -89,8 +89,9 @@ std::string key(chart const& of) {
     std::string out;
     for (auto const& line : of.lines) {
         if (line.empty()) continue;
-        out += fmt::format("<span><i class=\"{}\"></i>{}, at most {}</span>", style_of(line, &line == &of.lines.front()),
-                           xml_escaped(line.name()), curves::value_text(line.greatest(), of.unit));
+        out +=
+            fmt::format("<span><i class=\"{}\"></i>{}, at most {}</span>", style_of(line, &line == &of.lines.front()),
+                        xml_escaped(line.name()), curves::value_text(line.greatest(), of.unit));
     }
     return "<p class=\"key\">" + out + "</p>\n";
 }

@@ -27,7 +27,7 @@ struct input {
     findings::analysis const& what;
     findings::stacks& stacks;
     gate::outcome const& outcome;
-    bool all_frames = false;  // text and HTML: stacks as they are, nothing folded
+    bool all_frames = false;                    // text and HTML: stacks as they are, nothing folded
     curves::all_curves const* drawn = nullptr;  // HTML: draws them; may be null
 };
 

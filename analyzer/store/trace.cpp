@@ -1,6 +1,7 @@
 #include "analyzer/store/trace.h"
 
 #include "analyzer/store/open.h"
+#include "analyzer/store/words.h"
 
 #include <fmt/core.h>
 #include <sqlite3.h>
@@ -15,46 +16,6 @@
 
 namespace lastref::store {
 namespace {
-
-template <class Enum, std::size_t n>
-Enum named(std::array<std::pair<std::string_view, Enum>, n> const& names, std::string_view text, Enum fallback) {
-    for (auto const& [name, value] : names)
-        if (name == text) return value;
-    return fallback;
-}
-
-template <class Enum>
-using names_of = std::pair<std::string_view, Enum>;
-
-constexpr std::array end_names{
-    names_of<process_end>{"running", process_end::running}, names_of<process_end>{"clean", process_end::clean},
-    names_of<process_end>{"abrupt", process_end::abrupt}, names_of<process_end>{"exec", process_end::exec}};
-constexpr std::array context_names{names_of<context_kind>{"created", context_kind::created},
-                                   names_of<context_kind>{"primary", context_kind::primary},
-                                   names_of<context_kind>{"green", context_kind::green}};
-constexpr std::array verb_names{names_of<verb>{"create", verb::create}, names_of<verb>{"destroy", verb::destroy},
-                                names_of<verb>{"retain", verb::retain}, names_of<verb>{"release", verb::release},
-                                names_of<verb>{"use", verb::use},       names_of<verb>{"set", verb::set},
-                                names_of<verb>{"wait", verb::wait},     names_of<verb>{"query", verb::query},
-                                names_of<verb>{"begin", verb::begin},   names_of<verb>{"end", verb::end},
-                                names_of<verb>{"run", verb::run}};
-constexpr std::array stream_names{names_of<default_stream>{"legacy", default_stream::legacy},
-                                  names_of<default_stream>{"per_thread", default_stream::per_thread}};
-constexpr std::array phase_names{names_of<phase_step>{"driver_found", phase_step::driver_found},
-                                 names_of<phase_step>{"driver_initialized", phase_step::driver_initialized},
-                                 names_of<phase_step>{"exit_begin", phase_step::exit_begin},
-                                 names_of<phase_step>{"driver_torn_down", phase_step::driver_torn_down},
-                                 names_of<phase_step>{"end", phase_step::end},
-                                 names_of<phase_step>{"exec", phase_step::exec},
-                                 names_of<phase_step>{"python_initialized", phase_step::python_initialized},
-                                 names_of<phase_step>{"python_finalizing", phase_step::python_finalizing},
-                                 names_of<phase_step>{"python_finalized", phase_step::python_finalized}};
-constexpr std::array resource_names{names_of<named_resource>{"thread", named_resource::thread},
-                                    names_of<named_resource>{"context", named_resource::context},
-                                    names_of<named_resource>{"stream", named_resource::stream},
-                                    names_of<named_resource>{"event", named_resource::event}};
-constexpr std::array state_names{names_of<trace_state>{"recording", trace_state::recording},
-                                 names_of<trace_state>{"complete", trace_state::complete}};
 
 event_kind kind_named(std::string_view name) {
     for (std::size_t i = 0; i < event_kinds.size(); ++i)

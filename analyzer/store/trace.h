@@ -56,8 +56,9 @@ class row_reader {
 using nvtx_range_reader = row_reader<nvtx_range>;
 using given_name_reader = row_reader<given_name>;
 
-// Opening reads everything but events, stacks, frames and what was said through NVTX into memory and keeps one snapshot: a trace that is still
-// being recorded does not change under the reader. One thread at a time. All functions throw `error`.
+// Opening reads everything but events, stacks, frames and what was said through NVTX into memory and keeps one
+// snapshot: a trace that is still being recorded does not change under the reader. One thread at a time. All functions
+// throw `error`.
 class trace {
   public:
     static trace open(std::filesystem::path const& path);

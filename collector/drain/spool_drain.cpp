@@ -401,17 +401,19 @@ void spool_drain::write_nvtx(ready_record const& ready) {
         case nvtx_action::end:
             return writer_.end_nvtx(rows_.id(), where, record.number);
         case nvtx_action::name:
-            return write_nvtx_name(view);
+            return write_nvtx_name(*ready.what.thread, view);
     }
 }
 
-// What the program calls its thread counts more than what the system does.
-void spool_drain::write_nvtx_name(spool::record_view record) {
+// What the program calls its thread counts more than what the system does. A thread that names itself is known, though
+// it may have ended by now; another of that number has to be there still, since numbers are given out again.
+void spool_drain::write_nvtx_name(thread_drain& by, spool::record_view record) {
     auto const& said = record.nvtx();
     writer_.add_nvtx_name(rows_.id(), resource_name(said.resource), said.number, record.nvtx_message(), time(said.at));
     if (said.resource != spool::nvtx_resource::thread) return;
     for (auto const& [serial, one] : threads_) {
-        if (one->tid() != said.number || one->ended) continue;
+        bool const meant = by.tid() == said.number ? one.get() == &by : one->tid() == said.number && !one->ended;
+        if (!meant) continue;
         one->named = true;
         writer_.name_thread(one->row(), record.nvtx_message());
     }

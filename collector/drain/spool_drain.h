@@ -108,7 +108,7 @@ class spool_drain final : private record_sink {
     void write_phase(ready_record const& ready);
     void write_range(ready_record const& ready);
     void write_nvtx(ready_record const& ready);
-    void write_nvtx_name(spool::record_view record);
+    void write_nvtx_name(thread_drain& by, spool::record_view record);
     void write_close(ready_record const& ready, event_row const& row);
     event_row row_of(ready_record const& ready);
     std::optional<stack_id> stack_of(waiting_record const& record);

@@ -183,9 +183,9 @@ TEST_F(names, of_ranges) {
     t.nvtx_range(main, "forward", two, three, {.domain = "trainer"});
     t.nvtx_range(worker, "request", two, {}, {.kind = "start"});
     std::map<std::string, std::string> during;
-    for (auto const& f : found(rule::allocation_leak)) during[f.sites[0].thread] += findings::during_text(f.sites[0]) + "\n";
-    EXPECT_EQ(during["the main thread"],
-              "\"epoch\"\n\"warm-up\"\n\"warm-up\" and \"forward\" of domain \"trainer\"\n");
+    for (auto const& f : found(rule::allocation_leak))
+        during[f.sites[0].thread] += findings::during_text(f.sites[0]) + "\n";
+    EXPECT_EQ(during["the main thread"], "\"epoch\"\n\"warm-up\"\n\"warm-up\" and \"forward\" of domain \"trainer\"\n");
     EXPECT_EQ(during["thread \"worker\" (101)"], "\"request\"\n") << "another thread's pushed ranges are not meant";
 }
 

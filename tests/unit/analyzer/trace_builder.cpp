@@ -158,32 +158,35 @@ void trace_builder::phase(std::string const& what) {
         process_, clock_, sql_text(what)));
 }
 
+namespace {
+
+// Calls end before the next one begins, a millisecond apart: half of that lies between them.
+std::string time_behind(std::int64_t event) {
+    return fmt::format("coalesce((SELECT begin + ifnull(duration, 0) + 500000 FROM event WHERE id = {}), 0)", event);
+}
+
+}  // namespace
+
 void trace_builder::range(std::string const& name, std::int64_t before, std::optional<std::int64_t> last) {
-    auto const end = last ? fmt::format("{}", *last) : std::string("NULL");
     sql(
-        fmt::format("INSERT INTO range (process, number, name, begin, begin_event, end, end_event) VALUES ({0}, "
-                    "(SELECT count(*) + 1 FROM range), {1}, {2}, {2}, {3}, {3})",
-                    process_, sql_text(name), before, end));
+        fmt::format("INSERT INTO range (process, number, name, begin, begin_event, end, end_event) VALUES ({}, "
+                    "(SELECT count(*) + 1 FROM range), {}, {}, {}, {}, {})",
+                    process_, sql_text(name), time_behind(before), before, last ? time_behind(*last) : "NULL",
+                    number_or_null(last)));
 }
 
 void trace_builder::nvtx_range(thread_builder const& thread, std::string const& name, std::int64_t before,
                                std::optional<std::int64_t> last, said const& more) {
     auto const domain = more.domain.empty() ? std::string("NULL") : sql_text(more.domain);
-    // Calls end before the next one begins, a millisecond apart: half of that lies between them.
-    auto const time_behind = [](std::int64_t event) {
-        return fmt::format("coalesce((SELECT begin + ifnull(duration, 0) + 500000 FROM event WHERE id = {}), 0)", event);
-    };
-    sql(
-        fmt::format("INSERT INTO nvtx_range (process, thread, kind, domain, message, begin, begin_event, end, end_event, "
-                    "end_thread) VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
-                    thread.process_, thread.id_, sql_text(more.kind), domain, sql_text(name), time_behind(before), before,
-                    last ? time_behind(*last) : "NULL", number_or_null(last),
-                    last ? std::to_string(thread.id_) : "NULL"));
+    sql(fmt::format(
+        "INSERT INTO nvtx_range (process, thread, kind, domain, message, begin, begin_event, end, end_event, "
+        "end_thread) VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+        thread.process_, thread.id_, sql_text(more.kind), domain, sql_text(name), time_behind(before), before,
+        last ? time_behind(*last) : "NULL", number_or_null(last), last ? std::to_string(thread.id_) : "NULL"));
 }
 
 void trace_builder::nvtx_name(std::string const& resource, std::uint64_t handle, std::string const& name) {
-    sql(
-        fmt::format("INSERT INTO nvtx_name VALUES ({}, {}, {}, {}, {}, (SELECT coalesce(max(id), 0) FROM event))",
+    sql(fmt::format("INSERT INTO nvtx_name VALUES ({}, {}, {}, {}, {}, (SELECT coalesce(max(id), 0) FROM event))",
                     process_, sql_text(resource), signed_value(handle), sql_text(name), clock_));
 }
 

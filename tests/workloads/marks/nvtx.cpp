@@ -221,10 +221,9 @@ void reference() {
 }  // namespace
 
 int main(int count, char** arguments) {
-    std::map<std::string, void (*)()> const parts{{"ranges", ranges},           {"contexts", leave_contexts},
-                                                  {"domains", domains},         {"resources", resources},
-                                                  {"annotations", annotations}, {"reference", reference},
-                                                  {"left", left_behind}};
+    std::map<std::string, void (*)()> const parts{
+        {"ranges", ranges},           {"contexts", leave_contexts}, {"domains", domains}, {"resources", resources},
+        {"annotations", annotations}, {"reference", reference},     {"left", left_behind}};
     auto const part = parts.find(count == 2 ? arguments[1] : "");
     if (part == parts.end()) return 2;
     part->second();
