@@ -61,9 +61,7 @@ bool has_variable(std::string const& environment, std::string const& variable) {
     return at == 0 || (at != std::string::npos && environment[at - 1] == '\0');
 }
 
-}  // namespace
-
-bool any_may_spool_to(std::filesystem::path const& folder) {
+bool one_may_spool_to(std::filesystem::path const& folder) {
     std::error_code failed;
     std::string const variable = "LASTREF_SPOOL_DIR=" + folder.string();
     for (auto const& entry : std::filesystem::directory_iterator("/proc", failed)) {
@@ -73,6 +71,14 @@ bool any_may_spool_to(std::filesystem::path const& folder) {
             return true;
     }
     return false;
+}
+
+}  // namespace
+
+// A daemon forks and ends, and its child forks and ends: who was forked after the names were read, by one that had
+// ended when its turn came, is missed. A second look finds the child.
+bool any_may_spool_to(std::filesystem::path const& folder) {
+    return one_may_spool_to(folder) || one_may_spool_to(folder);
 }
 
 std::optional<process_stat> read_process_stat(std::uint32_t pid) {
